@@ -1,6 +1,8 @@
 """Runs the benchmarks and writes RESULTS.md: `make bench`, or `python -m benchmarks NAME…` for some of them.
 
-Each section is written as soon as it is measured, between marks that name it; the others stay as they are.
+`--large` takes hours and `--small` minutes; without either, everything takes less than half an hour on two idle cores.
+With `--small`, nothing is written: it only shows that every benchmark works. Each section is written as soon as it is
+measured, between marks that name it, with the version and the load of the machine; the others stay as they are.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import time
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks import collaborations, evaluation, giant, growth, interrupted, kernel, nightly, reading
 
@@ -20,19 +23,66 @@ LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "lxml", "
 RESULTS = Path(__file__).with_name("RESULTS.md")
 
 
+class Sizes(NamedTuple):
+    """How much is measured: numbers of mentions, and what else decides how long a section takes.
+
+    `peers` are the scripts of the tools that homonym is compared with, all if there are none. `exports` is the size of
+    an exported file in MB, `converted` those of the files that are converted.
+    """
+
+    peers: tuple[str, ...]
+    generated: int
+    growth: tuple[int, ...]
+    giant: tuple[int | str, ...]
+    teams: tuple[collaborations.Teams, ...]
+    killed: tuple[int, int]
+    nights: tuple[int, int, int]
+    blocks: int
+    evaluated: int
+    exports: int
+    converted: tuple[int, ...]
+
+
+SMALL = Sizes(
+    ("tfidf",), 2_000, (2_000, 4_000), (1_600,), tuple(collaborations.Teams(1, 20, authors) for authors in (20, 40)),
+    (2_000, 2), (2_000, 2, 10), 3_000, 10_000, 1, (1,),
+)  # fmt: skip
+USUAL = Sizes(
+    ("tfidf",), 200_000, (250_000, 500_000, 1_000_000), (1_000, 2_000, 5_000, 10_000, "pubmed"),
+    (*collaborations.GROWTH[:4], collaborations.LARGE), (200_000, 8), (100_000, 15, 100), 100_000, 1_000_000, 8, (100,),
+)  # fmt: skip
+LARGE = Sizes(
+    (), 200_000, growth.SIZES, (*giant.SIZES, "pubmed"), (*collaborations.GROWTH, collaborations.LARGE),
+    (interrupted.MENTIONS, interrupted.KILLS), (nightly.MENTIONS, nightly.NIGHTS, nightly.DOCUMENTS),
+    kernel.BLOCKS, evaluation.MENTIONS, reading.MEGABYTES, reading.SIZES,
+)  # fmt: skip
+OPTIONS = {"--small": SMALL, "--large": LARGE}
+
+
 def main() -> None:
     """Measure what is named, or everything."""
-    names = sys.argv[1:] or list(SECTIONS)
+    sizes = next((OPTIONS[argument] for argument in sys.argv[1:] if argument in OPTIONS), USUAL)
+    names = [argument for argument in sys.argv[1:] if argument not in OPTIONS] or list(SECTIONS)
     unknown = [name for name in names if name not in SECTIONS]
     if unknown:
-        sys.exit(f"There is no benchmark {', '.join(unknown)}; there are {', '.join(SECTIONS)}.")
+        sys.exit(f"There is no benchmark {', '.join(unknown)}; there are {', '.join([*SECTIONS, *OPTIONS])}.")
     sections = _written()
     for name in names:
-        began = time.perf_counter()
-        text = SECTIONS[name]().strip()
-        sections[name] = f"{text}\n\n{_machine()} Measured in {(time.perf_counter() - began) / 60:.1f} minutes."
-        _write(sections)
+        began, load = time.perf_counter(), _load()
+        text = SECTIONS[name](sizes).strip()
+        minutes = (time.perf_counter() - began) / 60
+        sections[name] = (
+            f"{text}\n\nVersion {version('homonym')}, measured in {minutes:.1f} minutes. Load of the machine before: "
+            f"{load}, after: {_load()}, this included. {_machine()}"
+        )
+        if sizes is not SMALL:
+            _write(sections)
         print(sections[name], end="\n\n", flush=True)
+
+
+def _load() -> str:
+    """The mean number of processes that ran in the last minute."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
 def _written() -> dict[str, str]:
@@ -49,7 +99,7 @@ def _write(sections: dict[str, str]) -> None:
 _HEADER = """# Benchmarks
 
 Written by `make bench`. Ratios compare measurements of the same run. Absolute figures depend on the machine and on its
-other load. Comparisons that homonym loses are included.
+other load. Comparisons that homonym loses are included. Each section says which version it was measured with.
 """
 
 
@@ -66,28 +116,28 @@ def _processor() -> str:
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
-def _reading() -> str:
+def _reading(sizes: Sizes) -> str:
     return f"""## Reading exports
 
-Synthetic exports of {reading.MEGABYTES} MB, read to documents on one core. The last columns have the time as a multiple
+Synthetic exports of {sizes.exports} MB, read to documents on one core. The last columns have the time as a multiple
 of parsing alone (orjson, lxml, csv), and the maximum that we set (limit).
 
-{reading.table(reading.run())}
+{reading.table(reading.run(sizes.exports))}
 
 Peak memory of all processes of `homonym convert` together:
 
-{reading.memory_table(reading.run_memory())}
+{reading.memory_table(reading.run_memory(sizes.converted))}
 """
 
 
-def _kernel() -> str:
-    rows = [f"| {name} | {rate:,.0f} | {ratio:.1f} |" for name, rate, ratio in kernel.run()]
+def _kernel(sizes: Sizes) -> str:
+    rows = [f"| {name} | {rate:,.0f} | {ratio:.1f} |" for name, rate, ratio in kernel.run(sizes.blocks)]
     table = "\n".join(rows)
     return f"""## Kernel
 
-{kernel.BLOCKS:,} blocks of about 4 mentions with about 55 features in eight types, variant `prob`, one thread. The
-numpy and scipy versions handle one block at a time. They ran on {kernel.SAMPLE:,} of these blocks and gave the
-same labels.
+{sizes.blocks:,} blocks of about 4 mentions with about 55 features in eight types, variant `prob`, one thread. The
+numpy and scipy versions handle one block at a time. They ran on {min(kernel.SAMPLE, sizes.blocks):,} of these blocks
+and gave the same labels.
 
 | formulation | mentions/s | kernel is … times as fast |
 | --- | ---: | ---: |
@@ -95,8 +145,8 @@ same labels.
 """
 
 
-def _evaluation() -> str:
-    assessed, sorted_once = evaluation.run_assessment()
+def _evaluation(sizes: Sizes) -> str:
+    assessed, sorted_once = evaluation.run_assessment(sizes.evaluated)
     rows = [
         f"| {name} | {1000 * once:.0f} | {1000 * each:.0f} | {1000 * all_limits:.0f} | {all_limits / once:.1f} |"
         for name, once, each, all_limits in evaluation.run_sweep()
@@ -104,7 +154,7 @@ def _evaluation() -> str:
     table = "\n".join(rows)
     return f"""## Evaluation and tuning
 
-Evaluating {evaluation.MENTIONS:,} mentions, with every measure, by true size, with baselines and bootstrap intervals,
+Evaluating {sizes.evaluated:,} mentions, with every measure, by true size, with baselines and bootstrap intervals,
 takes {assessed:.1f} s. This is {assessed / sorted_once:.0f} times as long as sorting one column of codes.
 
 Milliseconds to cluster blocks at one limit, at {evaluation.LIMITS} limits in turn, and at every limit that changes the
@@ -116,15 +166,16 @@ result (a sweep, with at most one run per factor of 1.1), on one thread.
 """
 
 
-def _peers() -> str:
-    from benchmarks.peers.__main__ import run
+def _peers(sizes: Sizes) -> str:
+    from benchmarks.peers.__main__ import chosen, run
 
-    return "## Comparison with other tools\n\n" + "\n".join(run())
+    return "## Comparison with other tools\n\n" + "\n".join(run(generated=sizes.generated, methods=chosen(sizes.peers)))
 
 
-def _growth() -> str:
-    rows = growth.run()
-    growth.draw(rows)
+def _growth(sizes: Sizes) -> str:
+    rows = growth.run(sizes.growth)
+    if sizes is not SMALL:
+        growth.draw(rows)
     return f"""## Growth
 
 `homonym disambiguate --memory {growth.MEMORY}` on generated documents with abstracts, from `.jsonl.gz` to authors, in
@@ -137,8 +188,8 @@ seconds per stage. The bare pass only parses the same file and counts the words 
 """
 
 
-def _giant() -> str:
-    rows = giant.run()
+def _giant(sizes: Sizes) -> str:
+    rows = giant.run(sizes.giant)
     return f"""## Giant blocks
 
 One block with all eight feature types, on two threads; and all mentions of a PubMed set in one block. The dense kernel
@@ -149,8 +200,8 @@ many times the scores of one cluster with all others were computed. Compiling ha
 """
 
 
-def _collaborations() -> str:
-    rows = collaborations.run()
+def _collaborations(sizes: Sizes) -> str:
+    rows = collaborations.run(sizes.teams)
     return f"""## Papers with many authors
 
 `homonym disambiguate --memory {growth.MEMORY}` on generated papers of large teams, besides some ordinary papers. CPU
@@ -160,27 +211,29 @@ seconds grow with the number of authors per paper to the power of {collaboration
 """
 
 
-def _interrupted() -> str:
-    length, kills = interrupted.run()
+def _interrupted(sizes: Sizes) -> str:
+    mentions, number = sizes.killed
+    length, kills = interrupted.run(mentions, number)
     return f"""## Interrupted runs
 
-A run over {interrupted.MENTIONS:,} generated mentions was killed (`kill -9`) at {interrupted.KILLS} moments and
+A run over {mentions:,} generated mentions was killed (`kill -9`) at {number} moments and
 resumed each time with the same command.
 
 {interrupted.table(length, kills)}
 """
 
 
-def _nightly() -> str:
-    first, nights = nightly.simulate(nightly.MENTIONS, nightly.NIGHTS, nightly.DOCUMENTS)
+def _nightly(sizes: Sizes) -> str:
+    mentions, number, documents = sizes.nights
+    first, nights = nightly.simulate(mentions, number, documents)
     return f"""## Nightly updates
 
-A result of {nightly.MENTIONS:,} generated mentions gets {nightly.DOCUMENTS} new documents in each of {nightly.NIGHTS}
+A result of {mentions:,} generated mentions gets {documents} new documents in each of {number}
 updates (`assign`). {nightly.table(first, nights)}
 """
 
 
-SECTIONS: dict[str, Callable[[], str]] = {
+SECTIONS: dict[str, Callable[[Sizes], str]] = {
     "peers": _peers,
     "growth": _growth,
     "giant": _giant,

@@ -27,7 +27,7 @@ import orjson
 SIZES = (250_000, 500_000, 1_000_000, 2_000_000, 4_000_000)
 STAGES = ("read", "count", "encode", "constrain", "calibrate", "cluster", "write")
 MEMORY = "3"
-COMMAND = "from homonym.cli import main; main()"
+COMMAND = (sys.executable, "-m", "homonym")
 FIGURE = Path(__file__).with_name("growth.svg")
 
 _WORDS = re.compile(r"\w+")
@@ -69,7 +69,7 @@ def measure(size: int) -> Row:
 
 
 def _generated(size: int, directory: Path) -> Path:
-    command = [sys.executable, "-c", COMMAND, "generate", "-q", "-o", str(directory), "--mentions", str(size)]
+    command = [*COMMAND, "generate", "-q", "-o", str(directory), "--mentions", str(size)]
     subprocess.run(command, check=True)
     return directory / "documents.jsonl.gz"
 
@@ -77,7 +77,7 @@ def _generated(size: int, directory: Path) -> Path:
 def disambiguate_and_read_log(documents: Path, directory: Path) -> Row:
     """Run the command, and return what its log says."""
     output = directory / "authors.parquet"
-    command = [sys.executable, "-c", COMMAND, "disambiguate", "-q", str(documents), "-o", str(output)]
+    command = [*COMMAND, "disambiguate", "-q", str(documents), "-o", str(output)]
     subprocess.run([*command, "--memory", MEMORY], check=True)
     log: Row = orjson.loads((directory / "authors.run.json").read_bytes())
     return log

@@ -23,7 +23,7 @@ import orjson
 MENTIONS = 200_000
 KILLS = 20
 SEED = 6
-COMMAND = [sys.executable, "-c", "from homonym.cli import main; main()"]
+COMMAND = [sys.executable, "-m", "homonym"]
 OUTPUTS = ("authors.parquet", "authors.settings.toml", "authors.contradictions.csv", "rejects.jsonl")
 STAGES = ("read", "count", "encode", "constrain", "calibrate", "cluster", "write")
 

@@ -27,12 +27,12 @@ TYPES = {"aff": (1, 20_000), "cat": (2, 250), "co": (5, 200_000), "email": (1, 5
 REPEATS = 5
 
 
-def make_blocks(seed: int = 1) -> tuple[Bags, Frequencies]:
+def make_blocks(blocks: int = BLOCKS, seed: int = 1) -> tuple[Bags, Frequencies]:
     """Blocks of one to four authors; mentions draw half of their features from a small set of their author."""
     random = np.random.default_rng(seed)
-    sizes = np.clip(random.poisson(4, BLOCKS), 1, None)
+    sizes = np.clip(random.poisson(4, blocks), 1, None)
     mentions = int(sizes.sum())
-    author = np.repeat(np.arange(BLOCKS) * 4, sizes) + random.integers(0, 2, mentions) * random.integers(0, 2, mentions)
+    author = np.repeat(np.arange(blocks) * 4, sizes) + random.integers(0, 2, mentions) * random.integers(0, 2, mentions)
     features, owners, offset, starts = [], [], 0, [0]
     for per_mention, vocabulary in TYPES.values():
         drawn = np.clip(random.poisson(per_mention, mentions), 0, 3 * per_mention)
@@ -140,9 +140,9 @@ def rate_of_streaming(bags: Bags) -> float:
     return (len(bags.bag_start) - 1) / min(seconds)
 
 
-def run() -> list[tuple[str, float, float]]:
+def run(blocks: int = BLOCKS) -> list[tuple[str, float, float]]:
     """Rows of (name, mentions per second, how many times slower than the kernel)."""
-    bags, frequencies = make_blocks()
+    bags, frequencies = make_blocks(blocks)
     settings = Settings(beta=2e-4, gamma=0.0, weights="uniform")
     cluster(head(bags, 10), frequencies, settings)  # compile
     seconds = []
@@ -152,11 +152,11 @@ def run() -> list[tuple[str, float, float]]:
         seconds.append(time.perf_counter() - began)
     mentions = len(bags.bag_start) - 1
     kernel = mentions / min(seconds)
-    print(f"{BLOCKS:,} blocks, {mentions:,} mentions, {len(bags.feature) / mentions:.0f} features each,", end=" ")
+    print(f"{blocks:,} blocks, {mentions:,} mentions, {len(bags.feature) / mentions:.0f} features each,", end=" ")
     print(f"{len(np.unique(np.repeat(bags.block_start[:-1], np.diff(bags.block_start)) + labels)):,} authors found")
     streaming = rate_of_streaming(bags)
     rows = [("kernel", kernel, 1.0), ("reading all of its arrays once", streaming, kernel / streaming)]
-    sample = head(bags, SAMPLE)
+    sample = head(bags, min(SAMPLE, blocks))
     for name, pair_scores in (("numpy, per block", scores_by_numpy), ("scipy, per block", scores_by_scipy)):
         began = time.perf_counter()
         found = per_block(sample, frequencies, settings, pair_scores)

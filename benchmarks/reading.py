@@ -116,11 +116,11 @@ class Row(NamedTuple):
         return (self.ratio or 0) <= most if most else self.microseconds <= MAX_MICROSECONDS
 
 
-def run() -> list[Row]:
-    """A row for each synthetic export."""
+def run(megabytes: int = MEGABYTES) -> list[Row]:
+    """A row for each synthetic export of this size."""
     written = list(documents(MENTIONS))
     with tempfile.TemporaryDirectory() as directory:
-        return [_synthetic(name, export, written, Path(directory)) for name, export in EXPORTS.items()]
+        return [_synthetic(name, export, written, Path(directory), megabytes) for name, export in EXPORTS.items()]
 
 
 def run_samples(directory: Path) -> list[Row]:
@@ -129,11 +129,11 @@ def run_samples(directory: Path) -> list[Row]:
     return [row for row in rows if row and row.mentions]
 
 
-def _synthetic(name: str, export: Export, written: list[Document], directory: Path) -> Row:
+def _synthetic(name: str, export: Export, written: list[Document], directory: Path, megabytes: int) -> Row:
     path = directory / f"{name}.{export.suffix}"
     base = [export.record(document) for document in written]
     numbers = [int(document.id[1:]) for document in written]
-    _write(path, export.framed(repeated(base, numbers, MEGABYTES * 1_000_000)))
+    _write(path, export.framed(repeated(base, numbers, megabytes * 1_000_000)))
     row = measure(path, name)
     path.unlink()
     assert row is not None, f"{name} is not recognised"
@@ -265,9 +265,9 @@ def _parse_table(path: Path, form: Format) -> None:
             pass
 
 
-def run_memory() -> list[tuple[str, list[tuple[int, float, float]]]]:
+def run_memory(sizes: Sequence[int] = SIZES) -> list[tuple[str, list[tuple[int, float, float]]]]:
     """For each large format and file size in MB: seconds to convert, and peak memory of all processes in MiB."""
-    return [(name, [_converted(name, EXPORTS[name], size) for size in SIZES]) for name in LARGE]
+    return [(name, [_converted(name, EXPORTS[name], size) for size in sizes]) for name in LARGE]
 
 
 def _converted(name: str, export: Export, megabytes: int) -> tuple[int, float, float]:
@@ -284,7 +284,7 @@ def _converted(name: str, export: Export, megabytes: int) -> tuple[int, float, f
 def _watched(arguments: list[str]) -> tuple[float, float]:
     """Run homonym; return seconds, and the peak memory of all its processes in MiB."""
     began, peak = time.perf_counter(), 0
-    command = [sys.executable, "-c", "from homonym.cli import main; main()", *arguments, "--quiet"]
+    command = [sys.executable, "-m", "homonym", *arguments, "--quiet"]
     with subprocess.Popen(command) as process:
         while process.poll() is None:
             with suppress(psutil.NoSuchProcess):
@@ -320,8 +320,9 @@ def table(rows: list[Row]) -> str:
 
 def memory_table(rows: list[tuple[str, list[tuple[int, float, float]]]]) -> str:
     """The memory of each format as a Markdown table."""
-    heads = " | ".join(f"{size:,} MB: MiB | seconds" for size in SIZES)
-    lines = [f"| export | {heads} |", "| --- |" + " ---: |" * 2 * len(SIZES)]
+    columns = [size for size, _, _ in rows[0][1]]
+    heads = " | ".join(f"{size:,} MB: MiB | seconds" for size in columns)
+    lines = [f"| export | {heads} |", "| --- |" + " ---: |" * 2 * len(columns)]
     for name, sizes in rows:
         cells = " | ".join(f"{memory:,.0f} | {seconds:.0f}" for _, seconds, memory in sizes)
         lines.append(f"| {name} | {cells} |")

@@ -42,6 +42,11 @@ GENERATED = 200_000
 ROUNDS = 2
 
 
+def chosen(scripts: Sequence[str]) -> list[Method]:
+    """Homonym and the methods with these scripts, all if there are none."""
+    return [method for method in METHODS if method is HOMONYM or not scripts or method.script in scripts]
+
+
 def run(
     data: Path = DATA, rounds: int = ROUNDS, generated: int = GENERATED, methods: Sequence[Method] = METHODS
 ) -> Iterator[str]:
@@ -86,8 +91,7 @@ def main() -> None:
     unknown = set(given.only or ()) - {method.script for method in METHODS}
     if unknown:
         sys.exit(f"There is no method {', '.join(sorted(unknown))}; see benchmarks/peers/methods.py.")
-    methods = [method for method in METHODS if method is HOMONYM or not given.only or method.script in given.only]
-    for line in run(given.data, given.rounds, given.generated, methods):
+    for line in run(given.data, given.rounds, given.generated, chosen(given.only or ())):
         print(line, flush=True)
 
 

@@ -1,6 +1,6 @@
 """Lets `python -m homonym` run the command line."""
 
-from homonym.cli import main
+from homonym.cli import main_of_process
 
 if __name__ == "__main__":
-    main()
+    main_of_process()

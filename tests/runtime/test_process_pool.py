@@ -315,3 +315,62 @@ def test_workers_load_nothing_heavy() -> None:
     code = "import sys, homonym.runtime.process_pool; print(sorted({'numba', 'duckdb', 'pyarrow'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (run.stdout, run.stderr) == ("[]\n", "")
+
+
+FORKED = """
+import math, os, signal, sys, time
+from homonym.runtime.process_pool import allow_forks, can_fork, run_tasks
+assert not can_fork()
+allow_forks()
+assert can_fork()
+def roots(count):
+    return [(math.sqrt, (number,), {}) for number in range(count)]
+def forked(tasks, processes=2, **options):
+    return list(run_tasks(tasks, processes, fork=True, **options))
+"""
+
+
+def run_forked(folder: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    if sys.platform != "linux":
+        pytest.skip("workers are forked on Linux only")
+    return run_script(folder, FORKED + script, *arguments)
+
+
+def test_forked_workers_do_the_tasks_in_order(tmp_path: Path) -> None:
+    script = """
+done = []
+for processes in (1, 3):
+    assert forked(roots(30), processes, beside=lambda: done.append(1)) == [math.sqrt(number) for number in range(30)]
+assert done == [1, 1]
+assert os.getpid() not in forked([(os.getpid, (), {})], 1)
+forked([(print, ("hello",), {})])
+"""
+    done = run_forked(tmp_path, script)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "hello\n")
+
+
+@pytest.mark.parametrize("task", ["math.sqrt, (-1,), {}", "os._exit, (1,), {}", "os.kill, (0, 9), {}"])
+def test_errors_of_forked_workers_are_raised(tmp_path: Path, task: str) -> None:
+    script = f"""
+try:
+    forked([*roots(3), ({task}), *roots(9)], beside=lambda: time.sleep(3600))
+except Exception as broken:
+    print(type(broken).__name__)
+try:
+    os.waitpid(-1, os.WNOHANG)
+except ChildProcessError:
+    print("no child is left")
+"""
+    done = run_forked(tmp_path, script)
+    error = "ValueError" if "sqrt" in task else "HomonymError"
+    assert (done.stdout.splitlines(), done.stderr) == ([error, "no child is left"], "")
+
+
+def test_forked_workers_end_if_the_process_is_killed(tmp_path: Path) -> None:
+    script = """
+for result in run_tasks([(math.sqrt, (4,), {}), (time.sleep, (.1,), {})], 2, fork=True):
+    print(result, flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = run_forked(tmp_path, script)  # which waits for the workers, too: they hold the pipe
+    assert (done.returncode, done.stdout) == (-signal.SIGKILL, "2.0\n")

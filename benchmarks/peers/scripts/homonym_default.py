@@ -6,6 +6,7 @@ A threshold that is given is ignored: there is none to give.
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,16 +16,10 @@ from benchmarks.peers.scripts import mentions as shared
 
 def main() -> None:
     """Run once and write down what it took, by homonym's own stages."""
-    from homonym.cli import main as command_line
-
     arguments = shared.parser("homonym with default settings.").parse_args()
     authors = arguments.output / "authors-0.csv"
-    sys.argv = ["homonym", "disambiguate", str(arguments.documents), "-o", str(authors)]
-    try:
-        command_line()
-    except SystemExit as ended:
-        if ended.code:
-            raise
+    command = [sys.executable, "-m", "homonym", "disambiguate", str(arguments.documents), "-o", str(authors)]
+    subprocess.run(command, check=True)
     stages = json.loads(authors.with_suffix(".run.json").read_text())["stages"]
     wall = {stage: facts["seconds"] for stage, facts in stages.items()}
     cpu = {stage: facts["cpu_seconds"] for stage, facts in stages.items()}

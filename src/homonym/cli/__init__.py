@@ -5,9 +5,15 @@ In: arguments. Out: calls of the public functions, text on the terminal, an exit
 
 from __future__ import annotations
 
+import atexit
+import gc
+import os
 import sys
 
-__all__ = ["main"]
+__all__ = ["main", "main_of_process"]
+
+# Whether this process runs one command and nothing else.
+is_own_process = False
 
 
 def main() -> None:
@@ -21,3 +27,31 @@ def main() -> None:
         sys.stderr.write("homonym: interrupted; the run did not finish.\n")
         sys.exit(130)
     app.main()
+
+
+def main_of_process() -> None:
+    """Run the command line in a process that does nothing else: `main` for the installed command.
+
+    A small run takes a tenth less time: garbage is collected less often, because there are few cycles, and at the end
+    the memory is left to the system instead of freeing every object of every library.
+    """
+    global is_own_process
+    is_own_process = True
+    gc.set_threshold(200_000, 20, 100)
+    status: list[int] = []
+
+    def leave() -> None:
+        if status:
+            for stream in filter(None, (sys.stdout, sys.stderr)):
+                try:
+                    stream.flush()
+                except (OSError, ValueError):  # Python reports it
+                    return
+            os._exit(status[0])
+
+    atexit.register(leave)  # the first one registered runs last, when threads and other handlers have ended
+    try:
+        main()
+    except SystemExit as ended:
+        status[:] = [ended.code] if isinstance(ended.code, int) else []
+        raise

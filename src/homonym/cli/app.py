@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from homonym import __version__
+from homonym import cli as command_line
 from homonym.cli.environment import missing_resource, require_memory
 from homonym.cli.options import (
     AUTHORS,
@@ -665,12 +666,15 @@ def _call(
 ) -> None:
     """Call the public function of a command, then show its summary, warnings and problems."""
     from homonym.cli.terminal import ProgressBars, show_problems
+    from homonym.runtime.process_pool import allow_forks
     from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
 
     quiet = options.pop("quiet")
     arguments["resources"] = resources = _resources(options)
     if resources.engine != "spark":  # pyspark needs pandas
         leave_out_pandas_and_scipy()
+    if command_line.is_own_process:
+        allow_forks()
     if "settings_file" in options:
         arguments["settings"] = _settings(options)
     if "columns" in options:

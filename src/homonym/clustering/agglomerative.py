@@ -5,8 +5,13 @@ Compiled code is imported when it is called: numba takes long to load.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -163,14 +168,66 @@ def cluster(
 
 
 def load_kernels() -> None:
-    """Load the compiled functions that every run needs, or compile them, by clustering two mentions."""
+    """Load the compiled functions that every run needs, or compile them, by clustering two mentions.
+
+    One function takes most of the time of compiling. Another process compiles the others meanwhile.
+    """
     from homonym.settings import Settings
 
-    start = np.array([0, 2])
-    bags = Bags(start, np.arange(3), np.zeros(2, np.int32), np.ones(2))
-    frequencies = Frequencies(("term",), np.array([0, 1]), np.array([2.0]), np.array([2.0]), 2)
+    with _others_compiled():
+        cluster(*_two_mentions(), Settings())
+    load_other_kernels()
+
+
+def load_other_kernels() -> None:
+    """Load or compile the functions that are used besides clustering itself."""
+    from homonym.clustering.dense.merging import constrained_blocks
+    from homonym.settings import Settings
+
+    bags, frequencies = _two_mentions()
     pair_scores(bags, 0, frequencies)
-    cluster(bags, frequencies, Settings())
+    chance_levels(bags, frequencies, Settings())
+    constrained_blocks(bags.block_start, no_constraints())
+
+
+def _two_mentions() -> tuple[Bags, Frequencies]:
+    """A block of two mentions with the same feature, and the frequency of this feature."""
+    bags = Bags(np.array([0, 2]), np.arange(3), np.zeros(2, np.int32), np.ones(2))
+    return bags, Frequencies(("term",), np.array([0, 1]), np.array([2.0]), np.array([2.0]), 2)
+
+
+# It gets the import path of this process: `python -m` would put the current directory first.
+OTHER_KERNELS = """import sys
+sys.path[:] = sys.argv[1:]
+from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
+leave_out_pandas_and_scipy()
+from homonym.clustering.agglomerative import load_other_kernels
+load_other_kernels()
+"""
+
+
+@contextmanager
+def _others_compiled() -> Iterator[None]:
+    """Let another process fill the cache with what `load_other_kernels` needs, if nothing is compiled yet.
+
+    If it fails, this process compiles everything.
+    """
+    from homonym.clustering.compiling import must_be_compiled
+    from homonym.clustering.dense.blocks import cluster_blocks
+
+    if os.cpu_count() == 1 or not must_be_compiled(cluster_blocks):
+        yield
+        return
+    nothing = subprocess.DEVNULL
+    command = [sys.executable, "-c", OTHER_KERNELS, *sys.path]
+    with subprocess.Popen(
+        command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+    ) as process:  # fmt: skip
+        try:
+            yield
+            process.wait()
+        finally:
+            process.kill()
 
 
 def _has_features(bags: Bags, shared: SharedDocuments | None) -> NDArray[np.bool_]:
@@ -327,9 +384,19 @@ def _cooccurrence(inputs: KernelInput, begin: int, end: int) -> Cooccurrence:
 
 def _square(triangle: Floats, m: int) -> Floats:
     """The values of each ordered pair, 0 on the diagonal, given those of all pairs i > j, row by row."""
-    square, (i, j) = np.zeros((m, m, triangle.shape[1])), np.tril_indices(m, -1)
+    square, (i, j) = np.zeros((m, m, triangle.shape[1])), _small_triangle(m) if m <= SMALL_SQUARE else _triangle(m)
     square[i, j] = square[j, i] = triangle
     return square
+
+
+def _triangle(m: int) -> tuple[Integers, Integers]:
+    """The rows and columns of all pairs i > j, row by row."""
+    return np.tril_indices(m, -1)
+
+
+# Numpy takes longer to find the pairs of a small block than to fill them in, and calibration has thousands of these.
+SMALL_SQUARE = 64
+_small_triangle = lru_cache(maxsize=SMALL_SQUARE + 1)(_triangle)
 
 
 def chance_levels(bags: Bags, frequencies: Frequencies, settings: Settings) -> Floats:

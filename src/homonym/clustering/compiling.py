@@ -80,6 +80,13 @@ def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
+def must_be_compiled(function: Callable[..., Any]) -> bool:
+    """Whether a cache could have machine code of a function, but has none."""
+    file = getattr(getattr(function, "_cache", None), "_cache_file", None)
+    load_index: Callable[[], dict[Any, Any]] | None = getattr(file, "_load_index", None)
+    return load_index is not None and not load_index()
+
+
 def _index_or_empty(load_index: Callable[[], dict[Any, Any]], folder: Path, source: Path) -> dict[Any, Any]:
     """The index of cached machine code; empty if it refers to a NamedTuple that has been renamed or moved since.
 

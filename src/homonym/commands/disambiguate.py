@@ -117,7 +117,7 @@ def disambiguate(
         )
         run = follow_statistics(run, files.given)
         with open_engine(run) as engine:
-            read = engine.read_documents(run.inputs, run.settings)
+            read = engine.read_documents(run.inputs, run.settings, beside=load_next_steps)
             summary = find_authors(run, engine, read, files)
         name_data(summary, inputs, paths)
     return summary if output is not None else Result(summary)
@@ -176,15 +176,22 @@ def check_files(
     )
 
 
+def load_next_steps() -> None:
+    """Import what is needed after reading, and load compiled code; the second time this takes no time."""
+    import homonym.calibration.limit  # noqa: F401
+    from homonym.clustering.agglomerative import load_kernels
+
+    load_kernels()
+
+
 def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: ClusteringFiles) -> Summary:
     """Encode what was read, constrain, calibrate, cluster, write the result, and summarise."""
     from homonym.calibration.limit import PARTS
-    from homonym.clustering.agglomerative import load_kernels
 
     require_mentions(read, run)
     with_documents = files.place.is_directory and not read.of_mentions
     with ExitStack() as meantime:
-        with meanwhile(load_kernels):  # the database works without the interpreter
+        with meanwhile(load_next_steps):  # the database works without the interpreter
             collection = engine.encode(read, files.given, files.save_statistics, documents=with_documents)
             if with_documents:
                 meantime.enter_context(engine.bags_stored(collection))

@@ -136,8 +136,10 @@ class Destination(NamedTuple):
 class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
     """The steps of a run. All engines give the same bytes."""
 
-    def read_documents(self, inputs: Inputs, settings: Settings) -> RecordsRead[PartsData]:
-        """Read documents and extract their features."""
+    def read_documents(
+        self, inputs: Inputs, settings: Settings, beside: Callable[[], object] | None = None
+    ) -> RecordsRead[PartsData]:
+        """Read documents and extract their features; `beside` may run at the same time, if that saves time."""
 
     def read_mentions(self, inputs: Inputs, settings: Settings) -> RecordsRead[PartsData]:
         """Read mentions that come with their own features."""

@@ -102,7 +102,7 @@ from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Inputs, Records, Unit, format_of
 from homonym.runtime.checkpoints import Manifest
 from homonym.runtime.own_files import GROUPS, remove_own
-from homonym.runtime.process_pool import Task, TaskResult, run_tasks
+from homonym.runtime.process_pool import Task, TaskResult, can_fork, run_tasks
 from homonym.runtime.progress import Advance, Stages
 from homonym.runtime.thread_pool import map_as_completed, meanwhile, until
 from homonym.schema import AUTHORS, ROUNDS, STATISTICS, STORED_BAGS
@@ -115,6 +115,8 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 8 << 20
 # Below this many bytes of input, starting processes takes longer than it saves.
 SMALL_INPUT = 12 << 20
+# Bytes of a small input, which is usually compressed, for each process that can be forked.
+BYTES_PER_FORK = 2 << 20
 # With fewer duplicates than this, they are merged in this process.
 MANY_DUPLICATES = 5_000
 # Blocks that need more bytes than this are large. Those that are clustered at the same time need at most the second
@@ -217,9 +219,9 @@ class LocalEngine:
     lock: int | None = None
     shown_work: Path | None = None
 
-    def read_documents(self, inputs: Inputs, settings: Settings) -> Read:
-        """Read documents and extract their features."""
-        return _PartReader(self, settings, write_documents).read(inputs, "documents").finish()
+    def read_documents(self, inputs: Inputs, settings: Settings, beside: Callable[[], object] | None = None) -> Read:
+        """Read documents and extract their features; `beside` may run at the same time."""
+        return _PartReader(self, settings, write_documents).read(inputs, "documents", beside).finish()
 
     def convert_documents(self, inputs: Inputs, settings: Settings) -> Read:
         """Read documents and store them as lines of homonym's own format."""
@@ -543,15 +545,19 @@ class _PartReader:
         self.names: set[str] = set()
         self.counts = FileCounts()
 
-    def read(self, inputs: Inputs, kind: str) -> _PartReader:
+    def read(self, inputs: Inputs, kind: str, beside: Callable[[], object] | None = None) -> _PartReader:
         """Read files of records chunk by chunk, in several processes if they are large."""
         engine = self.engine
         sizes = [size_of(path) for path in inputs.files]
         total = None if None in sizes else sum(size or 0 for size in sizes)
-        processes = 1 if total is not None and total < SMALL_INPUT else engine.threads
+        is_small = total is not None and total < SMALL_INPUT
+        forked = 1 + (total or 0) // BYTES_PER_FORK
+        fork = is_small and can_fork() and engine.threads > 1 and (beside is not None or forked > 1)
+        processes = engine.threads if not is_small else min(forked, engine.threads) if fork else 1
+        hold = () if engine.lock is None else (engine.lock,)
         with engine.stages.stage("read", total) as advance:
             tasks = (self._task(chunk) for chunk in self._chunks(inputs, advance))
-            for part in run_tasks(tasks, processes, () if engine.lock is None else (engine.lock,)):
+            for part in run_tasks(tasks, processes, hold, fork=fork, beside=beside):
                 self._add(part)
             engine.stages.note("read", records=self.records, mentions=self.mentions)
         require_usable(self.records, inputs, kind, self.sequence, self.problems)

@@ -3,6 +3,9 @@
 Not multiprocessing: its spawned children run the caller's script again, which breaks plain scripts that call the
 library, and forked children of a process with threads hang. These are new Python processes that read pickled tasks from
 standard input and write pickled results to standard output.
+
+A new process imports libraries for .3 s, as long as reading a small file takes. So the installed command forks the
+workers for small files: its process is known to have no thread then that uses the interpreter or holds a lock.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import IO, Any
 
 from homonym.errors import HomonymError
 from homonym.runtime.progress import counted_in
+from homonym.runtime.thread_pool import beside_unless_failed
 from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
 
 Task = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -54,17 +58,47 @@ ALLOCATION = {
 LENGTH = struct.Struct("<Q")
 
 
-def run_tasks(tasks: Iterable[Task | TaskResult], processes: int, hold: tuple[int, ...] = ()) -> Iterator[Any]:
+_may_fork = False
+
+
+def allow_forks() -> None:
+    """Let workers be forked; only for a process that runs one command and nothing else."""
+    global _may_fork
+    _may_fork = sys.platform == "linux"  # libraries of macOS do not survive a fork
+
+
+def can_fork() -> bool:
+    """Whether workers can be forked now: not once compiled code, which has threads, may have been run."""
+    return _may_fork and "numba" not in sys.modules
+
+
+def run_tasks(
+    tasks: Iterable[Task | TaskResult],
+    processes: int,
+    hold: tuple[int, ...] = (),
+    *,
+    fork: bool = False,
+    beside: Callable[[], object] | None = None,
+) -> Iterator[Any]:
     """The results of tasks in order, computed in this process or in several worker processes.
 
-    Workers inherit the open files `hold`: a lock among them is not released before all workers have ended.
+    Workers inherit the open files `hold`: a lock among them is not released before all workers have ended. If they are
+    forked, there may be only one, and `beside` runs on a thread of this process at the same time.
     """
-    if processes <= 1:
+    if processes <= 1 and not fork:
         for task in tasks:
             yield task.result if isinstance(task, TaskResult) else _do(*task)
         return
     waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None] = queue.Queue()
-    with _workers(processes, waiting, hold):
+    with _workers(processes, waiting, hold, fork=fork), ExitStack() as stack:
+
+        def start() -> None:
+            """Run `beside` from now on; not earlier, because the tasks are read with the same interpreter."""
+            nonlocal beside
+            if beside:
+                stack.enter_context(beside_unless_failed(beside))
+                beside = None
+
         pending: list[queue.Queue[Any]] = []
         for task in tasks:
             answer: queue.Queue[Any] = queue.Queue()
@@ -74,7 +108,9 @@ def run_tasks(tasks: Iterable[Task | TaskResult], processes: int, hold: tuple[in
                 waiting.put((task, answer))
             pending.append(answer)
             if len(pending) >= processes * WAITING_PER_PROCESS:
+                start()
                 yield _result(pending.pop(0))
+        start()
         for answer in pending:
             yield _result(answer)
 
@@ -85,18 +121,19 @@ def _do(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[
 
 @contextmanager
 def _workers(
-    processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None], hold: tuple[int, ...]
+    processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None], hold: tuple[int, ...], *, fork: bool
 ) -> Iterator[None]:
     """Start worker processes, each with a thread that sends it tasks; all end with the block."""
     command = [sys.executable, "-c", START, *sys.path]
-    started: list[subprocess.Popen[bytes]] = []
+    started: list[subprocess.Popen[bytes] | ForkedWorker] = []
     threads: list[threading.Thread] = []
     family = ExitStack()
     try:
         for _ in range(processes):
-            started.append(_start(command, hold))
+            started.append(ForkedWorker(started) if fork else _start(command, hold))
             family.enter_context(counted_in(started[-1].pid))
-            threads.append(threading.Thread(target=_serve, args=(started[-1], waiting), daemon=True))
+        for process in started:  # after all forks
+            threads.append(threading.Thread(target=_serve, args=(process, waiting), daemon=True))
             threads[-1].start()
         yield
     finally:
@@ -104,8 +141,9 @@ def _workers(
         for process in started:
             process.kill()
             waiting.put(None)
-        for process, thread in zip(started, threads, strict=True):
+        for thread in threads:
             thread.join()
+        for process in started:
             process.wait()
             _close(process.stdin)
             _close(process.stdout)
@@ -123,12 +161,54 @@ def _start(command: list[str], hold: tuple[int, ...]) -> subprocess.Popen[bytes]
     )
 
 
+class ForkedWorker:
+    """A worker that was forked from this process, with the part of the interface of Popen that is used here.
+
+    It has the open files of this process, except the pipes to `others`: with these, none would notice that this process
+    has ended.
+    """
+
+    def __init__(self, others: Iterable[subprocess.Popen[bytes] | ForkedWorker]) -> None:
+        tasks, self.stdin = _pipe()
+        self.stdout, answers = _pipe()
+        self.pid = os.fork()
+        if self.pid:
+            tasks.close()
+            answers.close()
+            return
+        try:
+            for pipe in (self.stdin, self.stdout, *(pipe for other in others for pipe in (other.stdin, other.stdout))):
+                os.close(pipe.fileno() if pipe else -1)
+            os.setsid()  # Ctrl-C goes to the parent, which then ends this process
+            sys.stdout = sys.stderr
+            _work(tasks, answers)
+        finally:
+            os._exit(0)  # without flushing what the parent was about to print
+
+    def kill(self) -> None:
+        """End the worker at once."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> None:
+        """Wait until the worker has ended."""
+        os.waitpid(self.pid, 0)
+
+
+def _pipe() -> tuple[IO[bytes], IO[bytes]]:
+    """The end for reading and the end for writing; programs that are started later do not inherit them."""
+    reading, writing = os.pipe()
+    return os.fdopen(reading, "rb"), os.fdopen(writing, "wb")
+
+
 def _close(pipe: Any) -> None:
     with suppress(BrokenPipeError):  # the process at the other end has ended
         pipe.close()
 
 
-def _serve(process: subprocess.Popen[bytes], waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None]) -> None:
+def _serve(
+    process: subprocess.Popen[bytes] | ForkedWorker, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None]
+) -> None:
     while (job := waiting.get()) is not None:
         task, answer = job
         try:
@@ -137,7 +217,7 @@ def _serve(process: subprocess.Popen[bytes], waiting: queue.Queue[tuple[Task, qu
             answer.put(broken)
 
 
-def _ask(process: subprocess.Popen[bytes], task: Task) -> Any:
+def _ask(process: subprocess.Popen[bytes] | ForkedWorker, task: Task) -> Any:
     assert process.stdin
     assert process.stdout
     message = pickle.dumps(task)
@@ -176,13 +256,18 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 
 def main() -> None:
     """Run tasks from standard input until it is closed."""
+    leave_out_pandas_and_scipy()
+    tasks, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # a print must not end up among the answers
+    _work(tasks, answers)
+
+
+def _work(tasks: IO[bytes], answers: IO[bytes]) -> None:
+    """Run tasks until there are no more."""
     # The parent ends its workers. A signal to all processes of a service must not look like a crash of a worker.
     for name in ("SIGTERM", "SIGHUP"):
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_IGN)
-    leave_out_pandas_and_scipy()
-    tasks, answers = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # a print must not end up among the answers
     # Records are many small objects without cycles: frequent garbage collection would take a tenth of the time.
     gc.set_threshold(200_000, 20, 100)
     with suppress(EOFError, BrokenPipeError):

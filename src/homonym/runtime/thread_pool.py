@@ -29,6 +29,22 @@ def meanwhile(function: Callable[[], Result]) -> Iterator[Future[Result]]:
         future.result()
 
 
+@contextmanager
+def beside_unless_failed(function: Callable[[], Result]) -> Iterator[Future[Result]]:
+    """As `meanwhile`, but if the block fails, its error is raised at once, and the function is abandoned."""
+    future: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as broken:
+            future.set_exception(broken)
+
+    threading.Thread(target=run, daemon=True).start()
+    yield future
+    future.result()
+
+
 def until(stopped: threading.Event, items: Iterable[Item]) -> Iterator[Item]:
     """The same items, as long as an event has not happened; then an InterruptedError.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -168,8 +168,8 @@ class SparkEngine:
     warnings: list[str] = field(default_factory=list)
     places: list[str] = field(default_factory=lambda: ["read"])
 
-    def read_documents(self, inputs: Inputs, settings: Settings) -> Read:
-        """Read documents and extract their features."""
+    def read_documents(self, inputs: Inputs, settings: Settings, beside: Callable[[], object] | None = None) -> Read:
+        """Read documents and extract their features; nothing runs `beside` that."""
         return self._read(inputs, settings, mentions=False)
 
     def read_mentions(self, inputs: Inputs, settings: Settings) -> Read:
