@@ -118,7 +118,9 @@ class KnownKeys:
         else:
             return
         if known and known != value:
-            notes.append(("field", f"{key!r} is not used, because {meaning.kind or meaning.field!r} is there, too"))
+            notes.append(
+                ("field", f"{key!r} is not used, because the record also has {meaning.kind or meaning.field!r}")
+            )
 
 
 AUTHOR_KEYS = KnownKeys(
