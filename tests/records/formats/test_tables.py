@@ -1099,6 +1099,55 @@ def test_doubtful_cells_are_reported(read: Reads) -> None:
     assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2), ("warning", 3)]
 
 
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("Jane Doe*, Richard Roe†, Wei Wang1,2", ["Jane Doe", "Richard Roe", "Wei Wang"]),
+        ("Doe, J.*; Roe, R.²; Wang, W.1", ["Doe, J.", "Roe, R.", "Wang, W."]),
+        ("Jane Doe (1), Richard Roe (2)", ["Jane Doe", "Richard Roe"]),
+        ("Jane Doe^1, Richard Roe^{2,3}", ["Jane Doe", "Richard Roe"]),
+        ("Wei Wang 0001", ["Wei Wang 0001"]),
+        ("Doe J et al.", ["Doe J"]),
+        ("Doe, J., Roe, R., et al.", ["Doe, J.", "Roe, R."]),
+        ("Doe, Jane [u.a.]", ["Doe, Jane"]),
+        ("王伟等", ["王伟"]),
+        ("Jane Doe, Richard Roe, and Wei Wang", ["Jane Doe", "Richard Roe", "Wei Wang"]),
+        ("Doe, Jane; Roe, Richard; and Wang, Wei", ["Doe, Jane", "Roe, Richard", "Wang, Wei"]),
+        ("Doe, Jane; Roe, Richard and Wang, Wei", ["Doe, Jane", "Roe, Richard", "Wang, Wei"]),
+        ("Doe, J., & Roe, R.", ["Doe, J.", "Roe, R."]),
+        ("DOE JANE, ROE RICHARD", ["DOE JANE", "ROE RICHARD"]),
+        ("Doe, Jane, Roe, Richard,", ["Doe, Jane", "Roe, Richard"]),
+        ("1. Doe, J.; 2. Roe, R.", ["Doe, J.", "Roe, R."]),
+        ("Doe, Jane||Roe, Ann", ["Doe, Jane", "Roe, Ann"]),
+        ("Doe, Jane::a1-b2::600||Roe, Ann", ["Doe, Jane", "Roe, Ann"]),
+    ],
+)
+@pytest.mark.parametrize("other", ["Poe, Edgar; Moe, Al", "Poe, Edgar"])
+def test_notations_of_repositories_and_web_pages(read: Reads, cell: str, names: list[str], other: str) -> None:
+    assert authors_in(read, cell, other)[0] == names
+
+
+def test_orcids_behind_names_separate_authors(read: Reads) -> None:
+    cell = "Doe, Jane (0000-0002-1825-0097), Müller, Karl (0000-0001-5109-3700)"
+    document = read(written([{"Titel": "Über x", "Jahr": "2001", "Autoren": cell}])).one
+    assert [(author.name, author.ids) for author in document.authors] == [
+        ("Doe, Jane", {"orcid": "0000-0002-1825-0097"}),
+        ("Müller, Karl", {"orcid": "0000-0001-5109-3700"}),
+    ]
+
+
+def test_columns_with_languages_are_one_column(read: Reads) -> None:
+    rows = [
+        {"id": "1", "dc.contributor.author": "Doe, Jane||Roe, Ann", "dc.title[en_US]": "", "dc.title[]": "On x"},
+        {"id": "2", "dc.contributor.author": "Poe, Ed", "dc.title[en_US]": "On y", "dc.title[]": ""},
+    ]
+    found = read(written(rows)).documents
+    assert [(names_of(document), document.title) for document in found] == [
+        (["Doe, Jane", "Roe, Ann"], "On x"),
+        (["Poe, Ed"], "On y"),
+    ]
+
+
 # Several columns of authors
 
 

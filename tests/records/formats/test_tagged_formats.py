@@ -744,3 +744,26 @@ def test_notes_indented_record() -> None:
     document, notes = parsed
     assert [author.name for author in document.authors] == ["Doe, J"]
     assert [lost for lost, _ in notes] == ["record"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("王伟，李娜", ["王伟", "李娜"]),
+        ("王伟、李娜", ["王伟", "李娜"]),
+        ("王伟；李娜", ["王伟", "李娜"]),
+        ("王伟,李娜", ["王伟", "李娜"]),
+        ("Doe, Jane und Müller, Karl", ["Doe, Jane", "Müller, Karl"]),
+        ("J. Doe / W. Wang", ["J. Doe", "W. Wang"]),
+    ],
+)
+def test_lists_in_one_author_field_are_split_and_reported(read: Read, line: str, expected: list[str]) -> None:
+    (document,), problems = read(ris_record(f"AU  - {line}", "AU  - Roe, Ann"))
+    assert names(document) == [*expected, "Roe, Ann"]
+    assert [author.position for author in document.authors] == [0, 1, 2]
+    assert problems in ([], [f"1: warning: {line!r} was read as 2 authors, because it lists several in one field"])
+
+
+@pytest.mark.parametrize("name", ["Ortega y Gasset, José", "Ramón y Cajal, Santiago", "山田, 太郎"])
+def test_surnames_of_several_words_are_one_author(read: Read, name: str) -> None:
+    assert names(one(read, f"AU  - {name}")) == [name]

@@ -37,10 +37,25 @@ _INSIDE_SURNAMES = r"y|e|i"
 _CONJUNCTION = re.compile(rf"\s*,?\s(?:(?:{_AND})|({_INSIDE_SURNAMES}))\s+(?!zu\b)", re.IGNORECASE)
 
 # Marks that separate whole names, strongest first; the full-width ones only occur between names.
-_MARKS = tuple(map(re.compile, (r"[;；]", r"\|{1,2}", r"、", r"\s//\s|(?<=\w)//(?=\w)", r"\s/\s|(?<=\w)/(?=\w)")))
+_MARKS = tuple(
+    map(
+        re.compile,
+        (r"[;；]", r"\|{1,2}", r"、", r"\s//\s|(?<=\w)//(?=\w)", r"\s/\s|(?<=\w)/(?=\w)", r"(?<=\)),\s"),
+    )
+)
+
+# What says that further authors are left out, at the end of a list.
+_OTHERS = r"et\.? ?al|and others|u\. ?a|und andere|y otros|e outros|e altri|et autres"
+_AND_OTHERS = re.compile(
+    rf"[,;，、]?\s*(?:(?:\b|\[)(?:{_OTHERS})\b[\].,; ]*|(?<=[^\W\da-zA-Z_]{{2}})\s?(?:等|ほか|他|외))$", re.IGNORECASE
+)
+# "and" before the last name of a list with other marks.
+_LEADING_AND = re.compile(r"(?:and|und|et(?! al\b)|&)\s+(?=[^\W\d_])")
 # What a list of names has; few other texts do. A comma may also separate names in Chinese script.
 _SUSPICIOUS = re.compile(
-    rf"[;；，、|/]|{_EAST_ASIAN}\s?[,・]|,[^,]*,|\s(?:{_AND}|{_INSIDE_SURNAMES})\s|\S [A-Z]{{1,3}}, ", re.IGNORECASE
+    rf"[;；，、|/]|\),|{_EAST_ASIAN}(?:\s?[,・]|\s?[等か他외]$)|,[^,]*,|\s(?:{_AND}|{_INSIDE_SURNAMES})\s"
+    rf"|\S [A-Z]{{1,3}}, |\b(?:{_OTHERS})[\]. ,;]*$",
+    re.IGNORECASE,
 )
 _INITIAL_FIRST = re.compile(r"[^\W\d_]{1,2}\.")
 _MEDLINE = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
@@ -69,8 +84,9 @@ def names_in_list(text: str) -> tuple[str, ...]:
     text = text.strip()
     if not is_list_like(text) or "://" in text or ENTITY.search(text):
         return (text,)
+    text = _AND_OTHERS.sub("", text) or text
     for mark in _MARKS:
-        parts = [part for one in mark.split(text) if (part := one.strip(" ,;"))]
+        parts = [part for one in mark.split(text) if (part := without_leading_and(one.strip(" ,;")))]
         if len(parts) > 1 and all(_is_entry(part, may_be_one_word=mark in _MARKS[:2]) for part in parts):
             return tuple(name for part in parts for name in names_in_list(part))
     names = _east_asian_names(text) or _names_joined_by_and(text) or _names_between_commas(text)
@@ -96,6 +112,16 @@ def is_doubtful(name: str) -> bool:
     if len(found) > 1 and all(" " in part.strip() for part in found) and len({"," in part for part in found}) == 1:
         return True
     return len(_between_commas(name)) > 3
+
+
+def without_leading_and(text: str) -> str:
+    """An entry of a list without "and" before it.
+
+    >>> without_leading_and("and Roe, Ann"), without_leading_and("Anders Doe")
+    ('Roe, Ann', 'Anders Doe')
+    """
+    found = _LEADING_AND.match(text)
+    return text[found.end() :] if found else text
 
 
 _LINE_END = re.compile(r"\s*(?:[\r\n]+|<br ?/?>)\s*", re.IGNORECASE)
@@ -226,7 +252,9 @@ def _names_joined_by_and(text: str) -> list[str]:
         return []
     connectors, names = rest[::2], [part.strip(" ,") for part in rest[1::2]]
     front = [first.strip(" ,")]
-    if not is_whole_name(front[0]) or ("," in front[0]) != ("," in names[0]):
+    if "," in front[0] and "," not in names[0]:
+        front = _between_commas(front[0])  # "Jane Doe, Wei Wang and Ann Roe"
+    elif not is_whole_name(front[0]):
         front = _names_between_commas(front[0])
     found = [*front, *names]
     if not front or not all(map(is_whole_name, found)) or len({"," in name for name in found}) > 1:
@@ -278,12 +306,12 @@ def _is_medline(text: str) -> bool:
 def two_names(text: str) -> tuple[str, ...]:
     """The names in "Jane Doe, John Smith", judged by known given names; otherwise the text alone.
 
-    >>> two_names("Jane Doe, John Smith"), two_names("García López, José María")
-    (('Jane Doe', 'John Smith'), ('García López, José María',))
+    >>> two_names("Jane Doe, John Smith"), two_names("DOE JANE, SMITH JOHN"), two_names("García López, José María")
+    (('Jane Doe', 'John Smith'), ('DOE JANE', 'SMITH JOHN'), ('García López, José María',))
     """
     parts = _between_commas(text)
-    are_names = len(parts) == 2 and all(map(is_whole_name, parts)) and all(map(_has_given_name_first, parts))
-    return tuple(parts) if are_names else (text,)
+    are_names = len(parts) == 2 and all(map(is_whole_name, parts))
+    return tuple(parts) if are_names and {*map(_place_of_given_name, parts)} in ({"first"}, {"last"}) else (text,)
 
 
 def is_surname_and_given_names(parts: list[str]) -> bool:
@@ -313,10 +341,11 @@ def _begins_with_given_name(name: str) -> bool:
     return bool(_INITIAL_FIRST.match(word)) or _is_given_name(word)
 
 
-def _has_given_name_first(name: str) -> bool:
-    """Whether a known given name is at the beginning of a name, and none at its end, as in "José María"."""
+def _place_of_given_name(name: str) -> str:
+    """Whether the first or the last word of a name is a known given name; empty if both or none is."""
     first, *_, last = name.split()
-    return _is_given_name(first.rstrip(".")) and not _is_given_name(last)
+    found = _is_given_name(first.rstrip(".")), _is_given_name(last)
+    return {(True, False): "first", (False, True): "last"}.get(found, "")
 
 
 def _is_given_name(word: str) -> bool:
@@ -327,12 +356,12 @@ def _is_given_name(word: str) -> bool:
 
 
 def split_author_lists(document: Document, notes: list[Note]) -> None:
-    """Replace each author whose name is a list of names by one author each, and report it.
+    """Replace each author whose name is a list of names by one author each, and report it; leave out "et al.".
 
     An affiliation stays with all of them if it is the only one. Entries with a label or an identifier are people.
     """
     for author in document.authors:
-        if is_list_like(author.name) and (is_doubtful(author.name) or len(names_in_list(author.name)) > 1):
+        if is_list_like(author.name) and (is_doubtful(author.name) or names_in_list(author.name) != (author.name,)):
             _split(document, notes)
             return
 
@@ -346,6 +375,7 @@ def _split(document: Document, notes: list[Note]) -> None:
             common = author.affiliations if len(author.affiliations) == 1 else []
             found += [Author(0, name, list(common)) for name in names]
         else:
+            author.name = names[0] if names else author.name
             found.append(author)
             if names and is_doubtful(author.name):
                 notes.append(("warning", doubt_note(author.name)))

@@ -22,7 +22,9 @@ from homonym.records.fields.name_lists import (
     names_in_lines,
     names_in_list,
     two_names,
+    without_leading_and,
 )
+from homonym.records.fields.name_remarks import without_footnotes
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_group, is_placeholder, surname_first
 from homonym.records.formats.table_columns import items_of, text_of, written_list
 from homonym.records.model import Author, Note, require_few_authors
@@ -51,6 +53,9 @@ _FUSED = re.compile(
 )
 _AND = re.compile(r",?\s&\s")
 _INITIAL = re.compile(r"\b[^\W\d_]\.")
+# Signs of footnotes, and DSpace's "Doe, Jane::key::600".
+_MARKED = re.compile(r"[*†‡§¶‖#^¹²³⁰-⁹]|[^\W_]\d|\.\d|\(\d|::")
+_AUTHORITY = re.compile(r"::[\w-]{1,80}::-?\d{1,4}(?=\||$)")
 _ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
 
 
@@ -108,6 +113,8 @@ def names_in(cell: str, separator: str | None, *, with_commas: bool = True) -> l
 
 def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[str]:
     text = _ELLIPSIS.sub("", plain_text(line))
+    if _MARKED.search(text):
+        text = _AUTHORITY.sub("", without_footnotes(text)).strip()
     if separator == COMMAS:
         return [name for part in text.rstrip(".").split(";") for name in _names_between_commas(part.strip())]
     if separator == FUSED:
@@ -123,7 +130,7 @@ def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[
         if separator is None and _is_pair(text):
             separator = " and "
     names = text.split(separator) if separator else _names_between_commas(text)
-    parts = [name.strip(" ,;|") for name in names]
+    parts = [without_leading_and(name.strip(" ,;|")) for name in names]
     return [name for part in parts for name in (names_in_list(part) if is_list_like(part) else (part,))]
 
 
