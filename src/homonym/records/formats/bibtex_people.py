@@ -17,7 +17,7 @@ from homonym.records.fields.markup import (
     without_braces,
     without_macros,
 )
-from homonym.records.fields.name_lists import is_list_like, names_in_list, split_note
+from homonym.records.fields.name_lists import names_in_list, split_note
 from homonym.records.fields.people import SUFFIXES, FullNameIndex, is_group, is_placeholder
 from homonym.records.model import Author, Note, require_few_authors
 
@@ -52,7 +52,7 @@ def authors_of(value: str, notes: list[Note]) -> list[Author]:
     require_few_authors(text.lower().count(" and "))
     position = 0
     for piece in _pieces(text):
-        if _USUAL.fullmatch(piece) and not is_list_like(piece):
+        if _USUAL.fullmatch(piece):
             authors.append(Author(position, piece))
             position += 1
             continue
@@ -103,7 +103,9 @@ def _people(piece: str) -> tuple[tuple[str, ...], tuple[Note, ...]]:
     elif "=" in name and "family" in name.lower():
         name = _from_labels(name)
     name = plain_text(without_braces(name)).strip(" ,;")
-    names = names_in_list(name) if is_list_like(name) else (name,)
+    # Lists that would be mistaken for "von Last, Jr, First"; the reader splits the others.
+    may_be_list = ";" in name or name.count(",") > 1 or len(name) > _LONGEST_NAME
+    names = names_in_list(name) if may_be_list else (name,)
     if len(names) > 1:
         kept = tuple(one for one in names if not is_placeholder(one) and not is_group(one))
         groups: tuple[Note, ...] = tuple(("contributor", one) for one in names if one not in kept)

@@ -54,7 +54,8 @@ _FUSED = re.compile(
 _AND = re.compile(r",?\s&\s")
 _INITIAL = re.compile(r"\b[^\W\d_]\.")
 # Signs of footnotes, and DSpace's "Doe, Jane::key::600".
-_MARKED = re.compile(r"[*†‡§¶‖#^¹²³⁰-⁹]|[^\W_]\d|\.\d|\(\d|::")
+_MARKED = re.compile(r"[*#^0-9]")
+_MARKED_BY_SIGNS = re.compile(r"[†‡§¶‖¹²³⁰-⁹]")
 _AUTHORITY = re.compile(r"::[\w-]{1,80}::-?\d{1,4}(?=\||$)")
 _ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
 
@@ -108,13 +109,19 @@ def names_in(cell: str, separator: str | None, *, with_commas: bool = True) -> l
     >>> names_in("Jane Doe, John Smith, Wei Wang", ";"), names_in("Jane Doe, Jim Smith", ";"), names_in("Li, Bo", ";")
     (['Jane Doe', 'John Smith', 'Wei Wang'], ['Jane Doe', 'Jim Smith'], ['Li, Bo'])
     """
-    return [name for line in names_in_lines(cell) for name in _names_in_line(line, separator, with_commas)]
+    first, *rest = names_in_lines(cell)
+    names = _names_in_line(first, separator, with_commas)
+    for line in rest:
+        names += _names_in_line(line, separator, with_commas)
+    return names
 
 
 def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[str]:
     text = _ELLIPSIS.sub("", plain_text(line))
-    if _MARKED.search(text):
-        text = _AUTHORITY.sub("", without_footnotes(text)).strip()
+    if "::" in text:
+        text = _AUTHORITY.sub("", text)
+    if _MARKED.search(text) or (not text.isascii() and _MARKED_BY_SIGNS.search(text)):
+        text = without_footnotes(text).strip()
     if separator == COMMAS:
         return [name for part in text.rstrip(".").split(";") for name in _names_between_commas(part.strip())]
     if separator == FUSED:
@@ -130,8 +137,10 @@ def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[
         if separator is None and _is_pair(text):
             separator = " and "
     names = text.split(separator) if separator else _names_between_commas(text)
-    parts = [without_leading_and(name.strip(" ,;|")) for name in names]
-    return [name for part in parts for name in (names_in_list(part) if is_list_like(part) else (part,))]
+    parts = [name.strip(" ,;|") for name in names]
+    if not is_list_like("\n".join(parts)):  # as nearly always
+        return parts
+    return [name for part in parts for name in names_in_list(without_leading_and(part))]
 
 
 def _names_without(text: str, with_commas: bool) -> list[str]:
@@ -224,12 +233,12 @@ def author_list(values: Values, notation: ListNotation, notes: list[Note]) -> li
     entries = [entry for one in (cell, *more) for entry in _entries(one, notation, notes)]
     require_few_authors(len(entries))
     for place, entry in enumerate(entries):
-        person = _person(entry) if isinstance(entry, dict) else {"name": entry}
-        name = name_of(person)
+        person = _person(entry) if isinstance(entry, dict) else None
+        name = name_of(person) if person else text_of(entry)
         if folded(name) and (is_placeholder(name) or (isinstance(entry, str) and is_group(name))):
             note_contributor(name, notes)
         elif not is_placeholder(name):
-            authors.append(author_of(place, name, person, notes))
+            authors.append(author_of(place, name, person, notes) if person else Author(place, name))
             places.append(place)
         elif not name and isinstance(cell, list):
             notes.append(("author", f"author {place} has no name"))
@@ -251,7 +260,7 @@ def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
             notes.append(("field", "the list of authors is neither JSON nor names with separators"))
         return items or []
     require_few_authors(max(map(text.count, _LIST_MARKS)) // _MARKS_PER_NAME)
-    if is_unclear_break(text):
+    if "\n" in text and is_unclear_break(text):
         notes.append(("warning", doubt_note(text)))
     return [name for name in names_in(text, notation.separator, with_commas=notation.with_commas) if name]
 
