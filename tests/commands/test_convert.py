@@ -199,7 +199,14 @@ def test_inspect_counts(tmp_path: Path) -> None:
     assert counted.identifiers == {"orcid": (1, 1), "scopus": (1, 1)}
     assert counted.frequent == [("DOE, J", 2, 2), ("POE, E", 1, 1), ("ROE, R", 1, 1)]
     assert found.features == dict.fromkeys(PAPER_TYPES, 0.0) | {"aff": 0.25, "co": 1.0, "term": 0.5, "year": 1.0}
-    assert found.problems.counts == {"record": 1, "author": 1, "field": 0, "duplicate": 1, "contributor": 0}
+    assert found.problems.counts == {
+        "record": 1,
+        "author": 1,
+        "field": 0,
+        "duplicate": 1,
+        "contributor": 0,
+        "warning": 0,
+    }
     figures = orjson.loads((tmp_path / "found.json").read_bytes())
     assert (figures["formats"], figures["mentions"], figures["duplicates"]) == ({"documents": 1}, 4, 1)
 

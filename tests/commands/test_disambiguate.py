@@ -200,7 +200,14 @@ def test_rejects_broken_lines_and_keeps_the_rest(tmp_path: Path) -> None:
         GOOD[2],
     ]
     summary = disambiguate(write(tmp_path / "in.jsonl", documents), tmp_path / "out.parquet")
-    assert summary.problems.counts == {"record": 4, "author": 2, "field": 1, "duplicate": 1, "contributor": 0}
+    assert summary.problems.counts == {
+        "record": 4,
+        "author": 2,
+        "field": 1,
+        "duplicate": 1,
+        "contributor": 0,
+        "warning": 0,
+    }
     assert {problem.line for problem in summary.problems.first} == {2, 3, 4, 5, 6, 7, 8}
     assert set(authors_of(summary.output)) == {"a#0", "a#1", "b#0", "b#1", "c#0", "d#2"}
     duplicate = next(problem for problem in summary.problems.first if problem.line == 5)

@@ -291,7 +291,14 @@ def test_same_bytes_for_copies_in_several_sources(session: SparkSession, tmp_pat
     spark = disambiguate(exports, tmp_path / "spark", rejects=tmp_path / "spark.rejects", resources=SPARK)
     same(local, spark)
     assert (tmp_path / "local.rejects").read_bytes() == (tmp_path / "spark.rejects").read_bytes()
-    assert local.problems.counts == {"record": 0, "author": 1, "field": 2, "duplicate": 6, "contributor": 0}
+    assert local.problems.counts == {
+        "record": 0,
+        "author": 1,
+        "field": 2,
+        "duplicate": 6,
+        "contributor": 0,
+        "warning": 0,
+    }
 
 
 @needs_spark

@@ -429,6 +429,7 @@ def test_counts_every_problem_and_keeps_the_first() -> None:
         "field": 1,
         "duplicate": 0,
         "contributor": 0,
+        "warning": 0,
     }
     assert [problem.line for problem in problems.first] == list(range(MAX_LISTED_PROBLEMS))
 

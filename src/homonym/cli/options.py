@@ -194,21 +194,26 @@ reading_options = _together(
 )
 
 
-def parse_columns(texts: Sequence[str]) -> dict[str, str] | None:
-    """Parse `field=column` pairs, separated by commas.
+def parse_columns(texts: Sequence[str]) -> dict[str, str | list[str]] | None:
+    """Parse `field=column` pairs, separated by commas; the authors may be in several columns.
 
     >>> parse_columns(["id=Key,authors=Author, full", "year=PY"])
     {'id': 'Key', 'authors': 'Author, full', 'year': 'PY'}
+    >>> parse_columns(["authors=Author 1,authors=Author 2"])
+    {'authors': ['Author 1', 'Author 2']}
     """
-    columns: dict[str, str] = {}
+    columns: dict[str, list[str]] = {}
     for text in texts:
         # A comma separates pairs only if another pair follows: column names may contain commas.
         for pair in re.split(r",(?=\s*\w+=)", text):
             field, equals, column = pair.partition("=")
             if not equals or not field.strip():
                 raise SettingsError(f"--columns: {pair!r} is not of the form field=column.")
-            columns[field.strip()] = column.strip() or column
-    return columns or None
+            columns.setdefault(field.strip(), []).append(column.strip() or column)
+    for field, given in columns.items():
+        if len(given) > 1 and field != "authors":
+            raise SettingsError(f"--columns names {field} twice; only authors may be in several columns.")
+    return {field: given if len(given) > 1 else given[0] for field, given in columns.items()} or None
 
 
 SAVE_STATISTICS = option(

@@ -45,6 +45,7 @@ REJECTED = {
     "field": "fields rejected",
     "duplicate": "duplicates, merged",
     "contributor": "groups and editors, no mentions",
+    "warning": "fields to check",
 }
 
 
@@ -78,6 +79,9 @@ def show_problems(summary: Reported) -> None:
         console.print(f"Merged with another copy of the same document: {counts.pop('duplicate')}.")
     if others := counts.pop("contributor", ""):
         console.print(f"Not people or not authors, kept in the documents: {others}.")
+    if doubtful := summary.problems.counts["warning"]:
+        counts.pop("warning")
+        console.print(f"Read, but worth checking: {counted(doubtful, 'field')}.")
     if counts:
         console.print(f"Rejected: {', '.join(counts.values())}.")
 

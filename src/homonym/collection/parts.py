@@ -56,7 +56,7 @@ from homonym.records.formats.documents import (
     parse_mention,
     plain_line,
 )
-from homonym.records.model import MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
+from homonym.records.model import HARMLESS, MAX_AUTHORS, Author, BrokenRecordError, Document, Loss, Problem
 from homonym.records.parsing.splitting import Raw, is_western
 from homonym.records.reader import Unit, format_named, parse_raw_record
 from homonym.runtime.progress import Advance
@@ -352,7 +352,7 @@ def _documents(chunk: Chunk, report: PartReport, *, strict: bool) -> Iterator[tu
     for sequence, raw in enumerate(chunk.raws, chunk.sequence):
         _, document, problems = parse_raw_record(raw, form, chunk.context, chunk.file, chunk.unit)
         report.add(problems, raw)
-        if strict and any(problem.lost != "contributor" for problem in report.problems):
+        if strict and any(problem.lost not in HARMLESS for problem in report.problems):
             return
         if document:
             report.western += is_western(raw.text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from homonym.commands.run import Resources, RunFiles, open_local_engine, prepare_run
 from homonym.io.outputs import Paths, require_writable, write_json
-from homonym.records.model import Problems
+from homonym.records.model import HARMLESS, Problems
 from homonym.records.reader import Columns
 from homonym.runtime.progress import Listener
 from homonym.settings import Settings
@@ -48,7 +48,8 @@ class Inspection:
             "files_without_authors": self.without_authors,
             "duplicates": counts["duplicate"],
             "other_contributors": counts["contributor"],
-            "rejects": {lost: count for lost, count in counts.items() if lost not in {"duplicate", "contributor"}},
+            "rejects": {lost: count for lost, count in counts.items() if lost not in {"duplicate", *HARMLESS}},
+            "warnings": counts["warning"],
         }
 
 

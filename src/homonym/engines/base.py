@@ -285,6 +285,8 @@ def _duplicate_problem(duplicate: Duplicate, locate: Locate, *, mentions: bool) 
 
 def require_usable(records: int, inputs: Inputs, kind: str, raw_records: int, problems: Problems) -> None:
     """Fail if none of the records could be used."""
+    if not records and not raw_records:
+        raise InputError(f"{inputs}: no usable {kind}: the input contains only blank lines or a header.")
     if not records:
         first = f" The first problem: {problems.first[0]}" if problems.first else ""
         raise InputError(f"{inputs}: no usable {kind} among {counted(raw_records, 'record')}.{first}")

@@ -105,7 +105,7 @@ class WrittenIds:
 
 
 def _bibtex_reads(label: str) -> bool:
-    return len(authors_of(bibtex_label(label), [])[0]) == 1
+    return len(authors_of(bibtex_label(label), [])) == 1
 
 
 def bibtex_label(label: str) -> str:

@@ -13,8 +13,12 @@ from typing import Any, Literal, get_args
 
 from homonym.errors import InputError
 
-# What a problem costs. A contributor is not lost: it is kept in the document, but it is no mention.
-Loss = Literal["record", "author", "field", "duplicate", "contributor"]
+# What a problem costs. A contributor is not lost: it is kept in the document, but it is no mention. A warning costs
+# nothing: something was repaired, or was read in a way that may be wrong.
+Loss = Literal["record", "author", "field", "duplicate", "contributor", "warning"]
+
+# The kinds of problems that do not end a strict run.
+HARMLESS: frozenset[Loss] = frozenset({"contributor", "warning"})
 
 LOSSES: tuple[Loss, ...] = get_args(Loss)
 
@@ -61,8 +65,10 @@ class Problem:
         return f"{self.file}, {self.unit} {self.line}"
 
     def __str__(self) -> str:
-        is_kept = self.merged or self.lost == "contributor"
-        return f"{self.place}: {self.reason}" + ("." if is_kept else f"; this {self.lost} was rejected.")
+        reason = f"{self.place}: {self.reason}"
+        if reason.endswith("."):  # which says itself what became of it
+            return reason
+        return reason + ("." if self.merged or self.lost in HARMLESS else f"; this {self.lost} was rejected.")
 
 
 @dataclass
@@ -74,8 +80,8 @@ class Problems:
 
     def add(self, problem: Problem, *, strict: bool = False) -> None:
         """Count a problem. With `strict`, raise InputError instead, unless nothing is lost."""
-        if strict and problem.lost != "contributor":
-            raise InputError(f"{problem.place}: {problem.reason}; correct it or run without --strict.")
+        if strict and problem.lost not in HARMLESS:
+            raise InputError(f"{problem.place}: {problem.reason.rstrip('.')}; correct it or run without --strict.")
         self.counts[problem.lost] += 1
         if len(self.first) < MAX_LISTED_PROBLEMS:
             self.first.append(problem)

@@ -29,6 +29,7 @@ from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_
 from homonym.io.outputs import Paths
 from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.fields.identifiers import content_id
+from homonym.records.fields.name_lists import split_author_lists
 from homonym.records.model import (
     MAX_AUTHORS,
     BrokenRecordError,
@@ -42,8 +43,8 @@ from homonym.records.parsing.splitting import Raw
 
 Unit = Literal["line", "record"]
 
-Columns = Mapping[str, str]
-"""Field of a document -> column of a table."""
+Columns = Mapping[str, str | Sequence[str]]
+"""Field of a document -> column of a table; the authors may be in several columns."""
 
 
 def require_columns(columns: object) -> None:
@@ -258,6 +259,7 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     if not document.id:
         document.id, document.id_is_key = content_id(document), False
     if form.name != "documents":  # which does it itself, because its lines are read elsewhere, too
+        split_author_lists(document, notes)
         set_apart_contributors(document, notes)
     return Reading(
         raw, document, [Problem(file, raw.number, lost, reason, unit) for lost, reason in first_notes(notes)]

@@ -119,7 +119,8 @@ def advice(source: Source) -> str:
         names = ", ".join(header.names[:_NAMED_COLUMNS]) + (", …" if len(header.names) > _NAMED_COLUMNS else "")
         return (
             f"if it is a table, say which of its columns ({names}) has the authors and which the title, as in "
-            "--columns authors=Names,title=Title"
+            "--columns authors=Names,title=Title; where each row has one author, as in "
+            '--columns family="Last name",given="First name",id=Title'
         )
     return (
         "--format has their list. Export it from its source in one of them (RIS and BibTeX are common), or save it as "

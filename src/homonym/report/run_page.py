@@ -285,6 +285,7 @@ LOST = {
     "field": ("field", "could not be used."),
     "duplicate": ("copy", "copies", "of another record, merged with it."),
     "contributor": ("author entry is", "author entries are", "a group, an editor or no name, and no mention."),
+    "warning": ("field", "may have been read wrongly."),
 }
 
 
@@ -304,7 +305,11 @@ def _problems(summary: Mapping[str, Any], log: Mapping[str, Any]) -> dict[str, A
     found = summary.get("problems") or {"counts": {}, "first": []}
     counts = [_lost(kind, number) for kind, number in found["counts"].items() if number]
     first = sorted(
-        (str(one["file"]), int(one["line"]), f"{one['file']}, {one['unit']} {one['line']}: {one['reason']}.")
+        (
+            str(one["file"]),
+            int(one["line"]),
+            f"{one['file']}, {one['unit']} {one['line']}: {one['reason'].rstrip('.')}.",
+        )
         for one in found["first"]
         if one["lost"] != "duplicate"
     )

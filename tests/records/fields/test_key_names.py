@@ -58,7 +58,7 @@ def test_an_invalid_identifier_is_noted() -> None:
 def test_the_known_key_wins_and_a_different_value_is_noted() -> None:
     document, notes = parsed({"affiliation": "ETH", "affiliations": ["MIT"], "ids": {"orcid": ORCID}, "orcid": ORCID})
     assert (document.authors[0].affiliations, document.authors[0].ids) == (["MIT"], {"orcid": ORCID})
-    assert notes == [("field", "'affiliation' is not used, because 'affiliations' is there, too")]
+    assert notes == [("field", "'affiliation' is not used, because the record also has 'affiliations'")]
 
 
 def test_notes_misspelled_keys() -> None:
@@ -125,7 +125,7 @@ def test_rows_of_dictionaries_with_author_objects(tmp_path: Path) -> None:
 def test_misspelled_columns_are_reported_where_they_have_values(tmp_path: Path) -> None:
     found = readings(tmp_path, "id,title,authors,Afiliations,Pages\na,On x,Doe J; Roe R,MIT;ETH,1\nb,On y,Doe J,,2\n")
     assert reasons(found) == [
-        "unknown column 'Afiliations', perhaps affiliations; name it with --columns affiliations=Afiliations"
+        "the column 'Afiliations' is unknown; if it holds affiliations, add --columns affiliations=Afiliations"
     ]
 
 
@@ -133,7 +133,7 @@ def test_misspelled_columns_of_binary_tables_are_reported(tmp_path: Path) -> Non
     rows = [{"paper_id": name, "title": "On x", "authors": "Doe, J", "Jornal": "Names"} for name in "ab"]
     done = disambiguate(rows, settings=Settings(kappa=7)).summary
     assert done.problems.counts["field"] == 2
-    assert "perhaps venue" in done.problems.first[0].reason
+    assert "if it holds venue, add --columns venue=Jornal" in done.problems.first[0].reason
 
 
 def test_columns_of_isni_and_scopus_ids(tmp_path: Path) -> None:

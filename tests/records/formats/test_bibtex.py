@@ -127,13 +127,6 @@ def test_positions_are_places_in_the_list() -> None:
     assert notes == [("contributor", "The Group"), ("author", "'??' is not a name")]
 
 
-def test_authors_without_and_become_one_mention_with_coauthors() -> None:
-    document, notes = parsed("@a{k, author = {Doe, J; Roe, R}}")
-    assert [author.name for author in document.authors] == ["Doe, J"]
-    assert document.other_authors == ["Roe, R"]
-    assert len(notes) == 1
-
-
 def test_dblp_homonym_numbers_become_identifiers() -> None:
     author, other = one("author = {Wei Wang 0012 and Wei Wang}").authors
     assert (author.name, author.ids) == ("Wei Wang", {"dblp": "Wei Wang 0012"})
@@ -562,15 +555,28 @@ def test_joins_repeated_keywords_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("authors", "first", "others"),
+    ("authors", "names"),
     [
-        ("Doe, J; Roe, R", "Doe, J", ["Roe, R"]),
-        ("Doe, J. & Roe, R.", "Doe, J.", ["Roe, R."]),
-        ("John Smith, Jane Doe, Ann Lee", "John Smith", ["Jane Doe", "Ann Lee"]),
+        ("Doe, J; Roe, R", ["Doe, J", "Roe, R"]),
+        ("Osnabrugge, M; Ash, E; Morelli, M", ["Osnabrugge, M", "Ash, E", "Morelli, M"]),
+        ("Doe, J. & Roe, R.", ["Doe, J.", "Roe, R."]),
+        ("John Smith, Jane Doe, Ann Lee", ["John Smith", "Jane Doe", "Ann Lee"]),
+        ("Doe, Jane und Müller, Karl", ["Doe, Jane", "Müller, Karl"]),
+        ("王伟，李娜", ["王伟", "李娜"]),
     ],
 )
-def test_authors_without_and_are_reported(read: Read, authors: str, first: str, others: list[str]) -> None:
+def test_authors_without_and_are_split_and_reported(read: Read, authors: str, names: list[str]) -> None:
     ((document,), (problem,)) = read(f"@article{{a, title={{T}}, author={{{authors}}}}}")
-    assert [author.name for author in document.authors] == [first]
-    assert document.other_authors == others
-    assert "has several authors without 'and'; only the first is taken" in problem.reason
+    assert [author.name for author in document.authors] == names
+    assert [author.position for author in document.authors] == list(range(len(names)))
+    assert document.other_authors == []
+    assert problem.lost == "warning"
+    assert f"was read as {len(names)} authors" in str(problem)
+    assert "rejected" not in str(problem)
+
+
+@pytest.mark.parametrize("authors", ["Ortega y Gasset, José", "Santiago Ramón y Cajal", "Berg, Karl von und zu"])
+def test_surnames_with_conjunctions_are_one_author(read: Read, authors: str) -> None:
+    ((document,), problems) = read(f"@article{{a, title={{T}}, author={{{authors}}}}}")
+    assert [author.name for author in document.authors] == [authors]
+    assert problems == []

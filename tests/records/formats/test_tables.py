@@ -202,7 +202,9 @@ def test_ignores_placeholders_for_authors_and_abstract(read: Reads) -> None:
 def test_notes_wrong_number_of_author_ids(read: Reads) -> None:
     found = read(written([{**OLD, "Author(s) ID": "7001;7002;7003"}]))
     assert all(not author.ids for author in found.one.authors)
-    assert [problem.reason for problem in found.problems] == ["3 author ids for 2 authors"]
+    assert [problem.reason for problem in found.problems] == [
+        "there are 3 author ids for 2 authors, so it is unclear whose they are"
+    ]
 
 
 def test_assigns_affiliations_without_names_only_if_unambiguous(read: Reads) -> None:
@@ -456,11 +458,13 @@ def test_reads_columns_named_by_user(read: Reads) -> None:
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        ("a,b\n1,2\n", {}, r"no column is recognised as authors; it has 'a', 'b'.*--columns authors=Names,id=Key"),
+        ("a,b\n1,2\n", {}, r"no column is recognised as authors; it has 'a', 'b'.*--columns authors=Names,title=Title"),
         ("authors,title\n", {"authors": "Names"}, r"has no column 'Names' for authors; it has 'authors', 'title'"),
         ("authors,title\n", {"autors": "authors"}, r"no field 'autors'.*choose one of id, title"),
         ("id,authors,author_name\n", {}, r"authors and author_name may both hold the authors"),
-        ("author_name,title\n", {}, r"each row has one author, but no column identifies the document"),
+        ("author_name,year\n", {}, r"each row has one author, but no column says which rows.*--columns id=Title"),
+        ("a,bar\n1,Doe J\n", {"author": "bar"}, r"`author` is the column of known labels; did you mean `authors`"),
+        ("a,b\n1,2\n", {"authors": "a", "title": ["a", "b"]}, r"only authors may be in several columns"),
         ("only one column\n", {}, r"is not a table"),
     ],
 )
@@ -527,7 +531,9 @@ def test_assigns_parallel_columns_in_order(read: Reads) -> None:
     assert [author.affiliations for author in authors] == [["A"], [], ["C"]]
     assert [(author.label, author.block) for author in authors] == [("a1", "d"), ("a2", "r"), ("a3", "p")]
     assert all(not author.ids for author in authors)
-    assert "2 values in scopus for 3 authors" in [problem.reason for problem in found.problems]
+    assert "scopus has 2 values for 3 authors, so it is unclear whose they are" in [
+        problem.reason for problem in found.problems
+    ]
 
 
 # Tables of authors
@@ -1009,3 +1015,189 @@ def test_commas_are_part_of_words_where_other_rows_have_semicolons(tmp_path: Pat
     path.write_text(f"Authors,Title,Categories\n{rows}")
     found = [reading.document.categories for reading in read_documents(path) if reading.document]
     assert found == [["Strategy, Management", "Ice"], ["Strategy, Management"]]
+
+
+# Lists of authors with other marks
+
+
+def authors_in(read: Reads, *cells: str, **columns: Any) -> list[list[str]]:
+    """The names that are read from the cells of a column of authors."""
+    rows = [{"Title": f"On {number}", "Year": "2001", "Authors": cell} for number, cell in enumerate(cells)]
+    return [names_of(document) for document in read(written(rows), "table", **columns).documents]
+
+
+@pytest.mark.parametrize("mark", ["；", "，", "、", ",", ", ", ";", "|", " / "])
+@pytest.mark.parametrize("names", [["王伟", "李娜"], ["王伟", "李娜", "张三丰"], ["王伟", "李娜", "张三", "赵云"]])
+def test_chinese_names_are_split_at_any_mark(read: Reads, mark: str, names: list[str]) -> None:
+    assert authors_in(read, mark.join(names)) == [names]
+    assert authors_in(read, "Doe, J; Roe, R", mark.join(names)) == [["Doe, J", "Roe, R"], names]
+
+
+@pytest.mark.parametrize(
+    "name", ["山田, 太郎", "欧阳, 娜娜", "王, 伟", "ジョン・スミス", "卡尔·马克思", "김, 철수", "迈克尔・杰克逊"]
+)
+def test_east_asian_surname_and_given_name_stay_together(read: Reads, name: str) -> None:
+    assert authors_in(read, name) == [[name]]
+
+
+def test_line_breaks_separate_authors(read: Reads) -> None:
+    cells = [
+        "Doe, Jane\nSmith, John",
+        "Jane Doe\r\nJohn Smith;\n",
+        "1. Doe, J.\n2. Roe, R.",
+        "Doe, Jane; Roe,\nAnn; Poe, Ed",
+        "Jane Doe, John\nSmith, Ann Roe",
+    ]
+    assert authors_in(read, *cells) == [
+        ["Doe, Jane", "Smith, John"],
+        ["Jane Doe", "John Smith"],
+        ["Doe, J.", "Roe, R."],
+        ["Doe, Jane", "Roe, Ann", "Poe, Ed"],
+        ["Jane Doe", "John Smith", "Ann Roe"],
+    ]
+
+
+def test_unclear_line_break_is_reported(read: Reads) -> None:
+    found = read(written([{"Title": "On x", "Year": "2001", "Authors": "Doe\nSmith"}]))
+    assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2)]
+    assert str(found.problems[0]).endswith("'Doe Smith' looks like several authors, but it was read as one.")
+
+
+@pytest.mark.parametrize("word", ["und", "y", "et", "e", "och", "en", "and", "&", "/", "|", "//"])
+def test_words_and_marks_between_whole_names_separate_them(read: Reads, word: str) -> None:
+    assert authors_in(read, f"Doe, Jane {word} Müller, Karl") == [["Doe, Jane", "Müller, Karl"]]
+    assert authors_in(read, f"J. Doe {word} W. Wang") == [["J. Doe", "W. Wang"]]
+    cells = ["Doe, J; Roe, R", f"Doe, Jane {word} Müller, Karl"]
+    assert authors_in(read, *cells) == [["Doe, J", "Roe, R"], ["Doe, Jane", "Müller, Karl"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["Ortega y Gasset, José", "Santiago Ramón y Cajal", "Pedro Costa e Silva", "Berg, Karl von und zu"]
+)
+def test_conjunctions_in_surnames_separate_nothing(read: Reads, name: str) -> None:
+    assert authors_in(read, name, "Doe, J; Roe, R") == [[name], ["Doe, J", "Roe, R"]]
+
+
+def test_cells_without_the_separator_of_the_table_are_read_by_themselves(read: Reads) -> None:
+    cells = ["Doe, Jane; Roe, Ann", "Jane Doe, John Smith, Wei Wang", "Doe J, Roe AB", "García López, María José"]
+    assert authors_in(read, *cells) == [
+        ["Doe, Jane", "Roe, Ann"],
+        ["Jane Doe", "John Smith", "Wei Wang"],
+        ["Doe J", "Roe AB"],
+        ["García López, María José"],
+    ]
+
+
+def test_comma_separates_names_where_other_lists_have_none(read: Reads) -> None:
+    cells = ["Jelena Doe; Siddharth Rao; Li Na", "Jelena Doe, Siddharth Rao"]
+    assert authors_in(read, *cells)[1] == ["Jelena Doe", "Siddharth Rao"]
+
+
+def test_doubtful_cells_are_reported(read: Reads) -> None:
+    rows = [{"Title": "On x", "Year": "2001", "Authors": "Ana Paz y López Haro"}] * 2
+    found = read(written(rows))
+    assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2), ("warning", 3)]
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("Jane Doe*, Richard Roe†, Wei Wang1,2", ["Jane Doe", "Richard Roe", "Wei Wang"]),
+        ("Doe, J.*; Roe, R.²; Wang, W.1", ["Doe, J.", "Roe, R.", "Wang, W."]),
+        ("Jane Doe (1), Richard Roe (2)", ["Jane Doe", "Richard Roe"]),
+        ("Jane Doe^1, Richard Roe^{2,3}", ["Jane Doe", "Richard Roe"]),
+        ("Wei Wang 0001", ["Wei Wang 0001"]),
+        ("Doe J et al.", ["Doe J"]),
+        ("Doe, J., Roe, R., et al.", ["Doe, J.", "Roe, R."]),
+        ("Doe, Jane [u.a.]", ["Doe, Jane"]),
+        ("王伟等", ["王伟"]),
+        ("Jane Doe, Richard Roe, and Wei Wang", ["Jane Doe", "Richard Roe", "Wei Wang"]),
+        ("Doe, Jane; Roe, Richard; and Wang, Wei", ["Doe, Jane", "Roe, Richard", "Wang, Wei"]),
+        ("Doe, Jane; Roe, Richard and Wang, Wei", ["Doe, Jane", "Roe, Richard", "Wang, Wei"]),
+        ("Doe, J., & Roe, R.", ["Doe, J.", "Roe, R."]),
+        ("DOE JANE, ROE RICHARD", ["DOE JANE", "ROE RICHARD"]),
+        ("Doe, Jane, Roe, Richard,", ["Doe, Jane", "Roe, Richard"]),
+        ("1. Doe, J.; 2. Roe, R.", ["Doe, J.", "Roe, R."]),
+        ("Doe, Jane||Roe, Ann", ["Doe, Jane", "Roe, Ann"]),
+        ("Doe, Jane::a1-b2::600||Roe, Ann", ["Doe, Jane", "Roe, Ann"]),
+    ],
+)
+@pytest.mark.parametrize("other", ["Poe, Edgar; Moe, Al", "Poe, Edgar"])
+def test_notations_of_repositories_and_web_pages(read: Reads, cell: str, names: list[str], other: str) -> None:
+    assert authors_in(read, cell, other)[0] == names
+
+
+def test_orcids_behind_names_separate_authors(read: Reads) -> None:
+    cell = "Doe, Jane (0000-0002-1825-0097), Müller, Karl (0000-0001-5109-3700)"
+    document = read(written([{"Titel": "Über x", "Jahr": "2001", "Autoren": cell}])).one
+    assert [(author.name, author.ids) for author in document.authors] == [
+        ("Doe, Jane", {"orcid": "0000-0002-1825-0097"}),
+        ("Müller, Karl", {"orcid": "0000-0001-5109-3700"}),
+    ]
+
+
+def test_columns_with_languages_are_one_column(read: Reads) -> None:
+    rows = [
+        {"id": "1", "dc.contributor.author": "Doe, Jane||Roe, Ann", "dc.title[en_US]": "", "dc.title[]": "On x"},
+        {"id": "2", "dc.contributor.author": "Poe, Ed", "dc.title[en_US]": "On y", "dc.title[]": ""},
+    ]
+    found = read(written(rows)).documents
+    assert [(names_of(document), document.title) for document in found] == [
+        (["Doe, Jane", "Roe, Ann"], "On x"),
+        (["Poe, Ed"], "On y"),
+    ]
+
+
+# Several columns of authors
+
+
+@pytest.mark.parametrize(
+    "names",
+    [("Author 1", "Author 2", "Author 3"), ("First author", "Co-authors", "x"), ("Author", "Author 2", "Author 3")],
+)
+def test_several_columns_of_authors_are_found(read: Reads, names: tuple[str, str, str]) -> None:
+    cells = ("Doe, Jane", "Roe, Ann; Poe, Ed", "") if "x" in names else ("Doe, Jane", "Roe, Ann", "Poe, Ed")
+    document = read(written([{"Title": "On x", "Year": "2001", **dict(zip(names, cells, strict=True))}])).one
+    assert names_of(document) == ["Doe, Jane", "Roe, Ann", "Poe, Ed"]
+
+
+def test_one_column_of_all_authors_counts_alone(read: Reads) -> None:
+    row = {"Title": "On x", "Authors": "Doe, J; Roe, R", "First Author": "Doe, J", "Year": "2001"}
+    assert names_of(read(written([row])).one) == ["Doe, J", "Roe, R"]
+
+
+def test_several_columns_of_authors_are_named_by_the_user(read: Reads) -> None:
+    row = {"t": "On x", "a b": "Doe, Jane", "c": "Roe, Ann", "d": ""}
+    document = read(written([row]), "table", title="t", authors=["a b", "c", "d"]).one
+    assert names_of(document) == ["Doe, Jane", "Roe, Ann"]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Verfasser,Titel,Jahr",
+        "Verfasser/in,Titel,Erscheinungsjahr",
+        "Autor*innen,Titel,Jahr",
+        "AutorInnen,Titel,Publikationsjahr",
+        "Autores,Título,Año de publicación",
+        "Auteurs,Titre,Année de publication",
+        "Autori,Titolo,Anno",
+        "Författare,Titel,År",
+    ],
+)
+def test_columns_in_other_languages(read: Reads, header: str) -> None:
+    document = read(f'{header}\n"Doe, Jane; Roe, Ann",On x,2001\n').one
+    assert (names_of(document), document.title, document.year) == (["Doe, Jane", "Roe, Ann"], "On x", 2001)
+
+
+@pytest.mark.parametrize("columns", ["First name,Last name", "Vorname,Nachname"])
+def test_rows_with_first_and_last_names_are_brought_together_by_title(read: Reads, columns: str) -> None:
+    found = read(f"Title,Year,{columns}\nOn x,2001,Jane,Doe\nOn x,2001,Ann,Roe\nOn x,2005,Ed,Poe\n")
+    assert [names_of(document) for document in found.documents] == [["Doe, Jane", "Roe, Ann"], ["Poe, Ed"]]
+
+
+def test_table_without_titles_is_reported_once(read: Reads) -> None:
+    found = read('key,bar\n1,"Doe, J"\n2,"Roe, R"\n', "table", id="key", authors="bar")
+    assert [names_of(document) for document in found.documents] == [["Doe, J"], ["Roe, R"]]
+    assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2)]
+    assert "no column of titles" in found.problems[0].reason

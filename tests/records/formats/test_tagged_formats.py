@@ -453,26 +453,30 @@ def test_ris_missing_marks_do_not_affect_neighbours(read: Read) -> None:
     assert (without_type, problems) == (whole, [])
     without_end, problems = read(three[0] + three[1].replace("ER  - ", "") + three[2])
     assert without_end == whole
-    assert problems == ["7: field: the end mark ER is missing; fields before it may be lost"]
+    assert problems == [
+        "7: field: the record is cut off: its end mark ER is missing. It was kept, but fields may be missing."
+    ]
     headless, problems = read("KW  - rest of a record\nER  - \n" + three[1] + three[2])
     assert headless == whole[1:]
-    assert problems == ["1: record: cut off before its beginning"]
+    assert problems == ["1: record: the beginning of the record is missing"]
 
 
 def test_ris_reports_truncated_last_record(read: Read) -> None:
     healthy = ris_record("AU  - Doe, J")
     documents, problems = read(healthy + "TY  - JOUR\nTI  - Cut\nAU  - Roe, A\nAU  - Zh")
     assert [names(document) for document in documents] == [["Doe, J"], ["Roe, A"]]
-    assert problems == ["7: field: the end mark ER is missing; fields before it may be lost"]
+    assert problems == [
+        "7: field: the record is cut off: its end mark ER is missing. It was kept, but fields may be missing."
+    ]
     documents, problems = read(healthy + "TY  - JOUR\nTI  - Cut\nAU  - Ro")
     assert [names(document) for document in documents] == [["Doe, J"]]
-    assert problems == ["7: record: cut off before its end mark ER"]
+    assert problems == ["7: record: the record is cut off: it has no end mark ER, and title or authors are missing"]
 
 
 def test_ris_reports_empty_records_and_garbage(read: Read) -> None:
     healthy = ris_record("AU  - Doe, J")
     documents, problems = read("TY  - JOUR\nER  - \n" + healthy)
-    assert (len(documents), problems) == (1, ["1: record: has no field but its type"])
+    assert (len(documents), problems) == (1, ["1: record: the record has only its type (TY) and no other field"])
     documents, problems = read("rubbish " * 500 + "\n" + healthy)
     assert (len(documents), problems) == (1, ["1: record: text without any tag"])
 
@@ -600,10 +604,12 @@ def test_nbib_reports_truncated_last_record(read: Read) -> None:
     healthy = nbib_record("FAU - Doe, J")
     documents, problems = read(healthy + "PMID- 2\nOWN - NLM\nTI  - Cut\nFAU - Roe, A\nAU  - Roe A\nFAU - Zh")
     assert [names(document) for document in documents] == [["Doe, J"], ["Roe, A"]]
-    assert problems == ["10: field: the end mark SO is missing; fields before it may be lost"]
+    assert problems == [
+        "10: field: the record is cut off: its end mark SO is missing. It was kept, but fields may be missing."
+    ]
     documents, problems = read(healthy + "PMID- 2\nOWN - NLM\nTI  - Cu")
     assert [names(document) for document in documents] == [["Doe, J"]]
-    assert problems == ["10: record: cut off before its end mark SO"]
+    assert problems == ["10: record: the record is cut off: it has no end mark SO, and title or authors are missing"]
 
 
 # Recognition
@@ -738,3 +744,26 @@ def test_notes_indented_record() -> None:
     document, notes = parsed
     assert [author.name for author in document.authors] == ["Doe, J"]
     assert [lost for lost, _ in notes] == ["record"]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("王伟，李娜", ["王伟", "李娜"]),
+        ("王伟、李娜", ["王伟", "李娜"]),
+        ("王伟；李娜", ["王伟", "李娜"]),
+        ("王伟,李娜", ["王伟", "李娜"]),
+        ("Doe, Jane und Müller, Karl", ["Doe, Jane", "Müller, Karl"]),
+        ("J. Doe / W. Wang", ["J. Doe", "W. Wang"]),
+    ],
+)
+def test_lists_in_one_author_field_are_split_and_reported(read: Read, line: str, expected: list[str]) -> None:
+    (document,), problems = read(ris_record(f"AU  - {line}", "AU  - Roe, Ann"))
+    assert names(document) == [*expected, "Roe, Ann"]
+    assert [author.position for author in document.authors] == [0, 1, 2]
+    assert problems in ([], [f"1: warning: {line!r} was read as 2 authors, because it lists several in one field"])
+
+
+@pytest.mark.parametrize("name", ["Ortega y Gasset, José", "Ramón y Cajal, Santiago", "山田, 太郎"])
+def test_surnames_of_several_words_are_one_author(read: Read, name: str) -> None:
+    assert names(one(read, f"AU  - {name}")) == [name]

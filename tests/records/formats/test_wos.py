@@ -456,7 +456,9 @@ def test_damaged_first_line_does_not_affect_neighbours(tmp_path: Path, damage: s
 def test_damaged_last_line_does_not_affect_neighbours(tmp_path: Path) -> None:
     found = readings(tmp_path, SMALL.format(n=1).replace("\nER", "\nEQ") + SMALL.format(n=2))
     assert [document.id[-1] for _, document, _ in found if document] == ["1", "2"]
-    assert reasons(found) == ["the end mark ER is missing"]
+    assert reasons(found) == [
+        "the record is cut off: its end mark ER is missing. It was kept, but fields may be missing."
+    ]
 
 
 def test_damaged_field_is_not_joined_to_previous_field(tmp_path: Path) -> None:
@@ -483,7 +485,7 @@ def test_reports_truncated_last_record(tmp_path: Path) -> None:
 def test_reports_truncated_record_before_another(tmp_path: Path) -> None:
     found = readings(tmp_path, FULL[:900] + "\n" + HEAD + SMALL.format(n=1))
     assert [document.id[-1] for _, document, _ in found if document] == ["1"]
-    assert reasons(found) == ["cut off before its end mark ER"]
+    assert reasons(found) == ["the record is cut off: the end mark ER is missing"]
 
 
 def test_reports_text_that_is_no_record(tmp_path: Path) -> None:

@@ -49,6 +49,10 @@ SUSPICIOUS = (
 )
 
 
+# How messages call each kind of entry.
+_SHOWN_KIND = {"a group": "a group, not a person", "an editor": "an editor, not an author", "no name": "not a name"}
+
+
 @lru_cache(maxsize=1 << 15)
 def contributor_kind(name: str) -> str:
     """What a name is if it is not that of an author; empty for a person, and for a name without letters.
@@ -177,4 +181,9 @@ def _add_noted(document: Document, notes: list[Note]) -> None:
 def _note(document: Document, notes: list[Note], name: str, kind: str) -> None:
     name = unspaced(name)
     document.other_contributors.append(name)
-    notes.append(("contributor", f"{name[:80]!r} is {kind}, so it is kept as another contributor and is no mention"))
+    notes.append(
+        (
+            "contributor",
+            f"{name[:80]!r} is {_SHOWN_KIND[kind]}: it is listed as another contributor and not disambiguated",
+        )
+    )

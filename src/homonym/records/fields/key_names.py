@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from homonym.records.fields.identifiers import DOCUMENT_KINDS, PERSON_KINDS, kind_named
 from homonym.records.model import Note
 
+_LANGUAGE = re.compile(r"\[(?:[a-z]{2}(?:_[A-Z]{2})?)?\]$")
 _SEPARATORS = re.compile(r"[\W_]+")
 
 # Names with fewer letters are too often those of other things.
@@ -24,12 +25,12 @@ _LONG = 8
 
 
 def column_key(name: str) -> str:
-    """The letters and digits of the name of a column or key, in lower case.
+    """The letters and digits of the name of a column or key, in lower case, without a language in brackets.
 
-    >>> column_key("Publication Year"), column_key("Author(s)"), column_key("article_title")
-    ('publicationyear', 'authors', 'articletitle')
+    >>> column_key("Publication Year"), column_key("Author(s)"), column_key("dc.title[en_US]")
+    ('publicationyear', 'authors', 'dctitle')
     """
-    return _SEPARATORS.sub("", name).lower()
+    return _SEPARATORS.sub("", _LANGUAGE.sub("", name)).lower()
 
 
 def misspelled(name: str, known: Collection[str]) -> str | None:
@@ -118,7 +119,9 @@ class KnownKeys:
         else:
             return
         if known and known != value:
-            notes.append(("field", f"{key!r} is not used, because {meaning.kind or meaning.field!r} is there, too"))
+            notes.append(
+                ("field", f"{key!r} is not used, because the record also has {meaning.kind or meaning.field!r}")
+            )
 
 
 AUTHOR_KEYS = KnownKeys(

@@ -25,6 +25,25 @@ _ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
 _NUMBERS = re.compile(rf"(?<=[^\W\d_]|\.){_DIGIT}{{1,3}}+(?:\s?[,;]\s?{_DIGIT}{{1,3}}+)*+(?=[\s*†‡§]*$)")
 # "Doe, Jane (57000000001)", as Scopus writes names with the number of the author.
 _NUMBER = re.compile(r"\s?\((\d{10,11})\)$")
+# Marks and numbers that refer to footnotes, in a list of names: "Jane Doe*, Ann Roe1,2", "Jane Doe (1)", "Ann Roe^2".
+_FOOTNOTE_SIGN = r"[*†‡§¶‖#¹²³⁰-⁹]"
+_FOOTNOTES = re.compile(
+    r"\^(?:\{[^{}]{1,10}\}|\w{1,3}(?:,\w{1,2}(?=[,;\s]|$))*)"
+    r"|\s?\(\d{1,2}(?:\s?,\s?\d{1,2})*\)"
+    r"|(?<=[^\W\d_]|\.)\d{1,2}(?:,\s?\d{1,2}(?!\d))*(?![\w.)@-])"
+    rf"|\s?{_FOOTNOTE_SIGN}+(?:,\s?{_FOOTNOTE_SIGN}+)*"
+)
+
+
+def without_footnotes(text: str) -> str:
+    """A list of names without the marks and numbers of footnotes.
+
+    >>> without_footnotes("Jane Doe*, Ann Roe1,2, Wei Wang¹,²"), without_footnotes("Wei Wang 0001, Ann Roe, 2nd")
+    ('Jane Doe, Ann Roe, Wei Wang', 'Wei Wang 0001, Ann Roe, 2nd')
+    """
+    return _FOOTNOTES.sub("", text)
+
+
 _GAPS = re.compile(r",(?: ?,)++")
 
 

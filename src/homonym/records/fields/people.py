@@ -127,6 +127,8 @@ def person_for_group(name: str) -> tuple[str, str] | None:
     return (group, person) if names_group and is_person else None
 
 
+# The formats ask for each name of a record, and so does the check of all its entries soon after.
+@lru_cache(maxsize=1 << 12)
 def is_group(name: str) -> bool:
     """Whether the words of a name show an organisation or a group.
 

@@ -52,7 +52,7 @@ def document(entry: Entry) -> Parsed:
     ('Doe, Jörg', 2014, 'doe14', False)
     """
     fields, notes = entry.fields, entry.notes
-    authors, others = authors_of(fields.get("author") or fields.get("authors") or "", notes)
+    authors = authors_of(fields.get("author") or fields.get("authors") or "", notes)
     add_author_details(authors, fields, notes)
     key = _document_key(entry.key, fields)
     ids = _ids(key, fields)
@@ -66,7 +66,6 @@ def document(entry: Entry) -> Parsed:
         categories=_categories(fields),
         keywords=_keywords(fields),
         referenced_authors=_referenced_authors(fields),
-        other_authors=others,
         ids=ids,
         id_is_key="unique-id" in fields or "wos" in ids or key.startswith("DBLP:"),
     )

@@ -17,6 +17,7 @@ from homonym.records.fields.markup import (
     without_braces,
     without_macros,
 )
+from homonym.records.fields.name_lists import names_in_list, split_note
 from homonym.records.fields.people import SUFFIXES, FullNameIndex, is_group, is_placeholder
 from homonym.records.model import Author, Note, require_few_authors
 
@@ -37,29 +38,32 @@ _CORRESPONDING = re.compile(r"\((?:corresponding|reprint) author\)", re.IGNORECA
 _AUTHOR_IDS = {"researcherid-numbers": "researcherid", "orcid-numbers": "orcid"}
 
 
-def authors_of(value: str, notes: list[Note]) -> tuple[list[Author], list[str]]:
-    r"""The persons in an author field, and the further names in pieces that hold several authors without "and".
+def authors_of(value: str, notes: list[Note]) -> list[Author]:
+    r"""The persons in an author field, also where a piece between two "and" lists several.
 
-    >>> authors, _ = authors_of(r"Ba{-}Quy V{\u o} and {de la Mata}, Jr, M. AND {European Commission} and others", [])
-    >>> [author.name for author in authors]
+    >>> found = authors_of(r"Ba{-}Quy V{\u o} and {de la Mata}, Jr, M. AND {European Commission} and others", [])
+    >>> [author.name for author in found]
     ['Ba-Quy Vŏ', 'de la Mata, M., Jr']
+    >>> [author.name for author in authors_of("Doe, J; Roe, R and Jane Poe", [])]
+    ['Doe, J', 'Roe, R', 'Jane Poe']
     """
     authors: list[Author] = []
-    others: list[str] = []
     text = collapse_spaces(without_macros(value))
     require_few_authors(text.lower().count(" and "))
-    for position, piece in enumerate(_pieces(text)):
+    position = 0
+    for piece in _pieces(text):
         if _USUAL.fullmatch(piece):
             authors.append(Author(position, piece))
+            position += 1
             continue
-        name, further, problem = _person(piece)
-        if problem:
-            notes.append(problem)
-        if name:
+        names, problems = _people(piece)
+        notes += problems
+        for name in names:
             dblp = _HOMONYM.fullmatch(name)
             authors.append(Author(position, dblp[1] if dblp else name, ids={"dblp": name} if dblp else {}))
-        others += further
-    return authors, others
+            position += 1
+        position += not names
+    return authors
 
 
 def _pieces(text: str) -> list[str]:
@@ -89,40 +93,28 @@ def _unwrapped(text: str) -> str:
 
 
 @lru_cache(maxsize=1 << 14)
-def _person(piece: str) -> tuple[str, tuple[str, ...], Note | None]:
-    """The name of a person (empty if it is none), further names in the same piece, and what is wrong with it."""
+def _people(piece: str) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The names of the people in a piece, mostly one, and what is wrong with the piece."""
     name = piece
     if "{" in name:
         if _is_corporate(name):
-            return "", (), ("contributor", plain_text(without_braces(name)).strip(" ,;"))
+            return (), (("contributor", plain_text(without_braces(name)).strip(" ,;")),)
         name = _family_first(name)
     elif "=" in name and "family" in name.lower():
         name = _from_labels(name)
     name = plain_text(without_braces(name)).strip(" ,;")
+    # Lists that would be mistaken for "von Last, Jr, First"; the reader splits the others.
+    may_be_list = ";" in name or name.count(",") > 1 or len(name) > _LONGEST_NAME
+    names = names_in_list(name) if may_be_list else (name,)
+    if len(names) > 1:
+        kept = tuple(one for one in names if not is_placeholder(one) and not is_group(one))
+        groups: tuple[Note, ...] = tuple(("contributor", one) for one in names if one not in kept)
+        return tuple(map(_in_order, kept)), (*groups, ("warning", split_note(name, len(kept))))
     if not _LETTER.search(name) or len(name) > _LONGEST_NAME:
-        return "", (), ("author", f"{name[:60]!r} is not a name")
+        return (), (("author", f"{name[:60]!r} is not a name"),)
     if is_placeholder(name) or is_group(name):
-        return "", (), ("contributor", name)
-    first, *others = _names_without_and(name)
-    if others:
-        return first, tuple(others), ("field", f"{name!r} has several authors without 'and'; only the first is taken")
-    return _in_order(name), (), None
-
-
-def _names_without_and(name: str) -> list[str]:
-    """The names of a list that is separated by semicolons, "&", or commas between full names; else the name itself.
-
-    >>> _names_without_and("Doe, J; Roe, R"), _names_without_and("Doe, J. & Roe, R."), _names_without_and("Doe, Jr, J")
-    (['Doe, J', 'Roe, R'], ['Doe, J.', 'Roe, R.'], ['Doe, Jr, J'])
-    >>> _names_without_and("John Smith, Jane Doe, Ann Lee"), _names_without_and("van Doe, Jane Mary")
-    (['John Smith', 'Jane Doe', 'Ann Lee'], ['van Doe, Jane Mary'])
-    """
-    names = [part for text in re.split(r";| & ", name) if (part := text.strip(" ,"))]
-    parts = [part.strip() for part in name.split(",")]
-    if len(names) == 1 and len(parts) > 2 and all(" " in part and not _is_suffix(part) for part in parts):
-        parts = [part for part in parts if not is_degree(part)]
-        names = parts if len(parts) > 2 else names
-    return names or [name]
+        return (), (("contributor", name),)
+    return (_in_order(name),), ()
 
 
 def _is_corporate(name: str) -> bool:

@@ -173,11 +173,11 @@ def _parse(text: bytes, context: None) -> Parsed | None:
     if not finished:
         check_unfinished("ER", document.title, len(document.authors), notes)
     if not document.title and not document.authors and "TY" not in tags:
-        raise BrokenRecordError("cut off before its beginning")
+        raise BrokenRecordError("the beginning of the record is missing")
     if len(tags.get("TY", ())) > 1:
-        raise BrokenRecordError("two records, as an end mark ER is missing")
+        raise BrokenRecordError("two records have run together: the end mark ER of the first is missing")
     if len(tags) < 2:
-        raise BrokenRecordError("has no field but its type")
+        raise BrokenRecordError("the record has only its type (TY) and no other field")
     if " TY  - " in lines:
         notes.append(("record", "the indented record after it is not read (remove the blanks before its tags)"))
     return document, notes

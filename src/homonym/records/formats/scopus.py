@@ -228,7 +228,8 @@ def _numbers(cell: str, in_names: list[str], notes: list[Note]) -> list[str]:
     if len(numbers) == len(in_names):
         return [number or other for number, other in zip(in_names, numbers, strict=True)]
     if numbers != [""]:
-        notes.append(("field", f"{counted(len(numbers), 'author id')} for {counted(len(in_names), 'author')}"))
+        found = f"{counted(len(numbers), 'author id')} for {counted(len(in_names), 'author')}"
+        notes.append(("field", f"there are {found}, so it is unclear whose they are"))
     return in_names
 
 

@@ -27,15 +27,26 @@ from homonym.records.fields.exported_ids import add_exported_ids
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.people import folded, is_placeholder
 from homonym.records.formats import table_authors
-from homonym.records.formats.table_authors import FUSED, Values, separator_in
+from homonym.records.formats.table_authors import (
+    FUSED,
+    MORE_AUTHORS,
+    ListNotation,
+    Values,
+    have_commas,
+    separator_in,
+)
 from homonym.records.formats.table_columns import (
     SEPARATOR,
     are_documents,
+    columns_given,
     fields_of,
     items_of,
+    key_fields,
     key_of,
     may_be_one_author,
     misspelled_columns,
+    more_author_columns,
+    separator_given,
     text_of,
     texts_of,
     usual_fields,
@@ -91,6 +102,9 @@ _DATABASES = frozenset("Crossref Embase MED MEDLINE PMC PPR PubMed Scopus WOS".s
     "Web of Science",
 }
 
+# Between the parts of the key of a document.
+_KEY = "\x1f"
+
 # Fields with lists of words.
 _WORD_LISTS = ("categories", "keywords", "index_keywords")
 
@@ -116,6 +130,13 @@ _PATTERNS = {
     "pmid": re.compile(r"\d{1,8}"),
 }
 
+# Behind the first row of a table without titles, so that this is reported once. Tables have no such character.
+_WITHOUT_TITLES = b"\x1e"
+_NO_TITLES = (
+    "the table has no column of titles, so there is little evidence to tell people of the same name apart. If it has "
+    "one, add --columns title=NAME"
+)
+
 OTHER_COLUMNS = "follows a header with other columns, where files were joined; put these rows into a file of their own"
 
 
@@ -130,6 +151,13 @@ class TableLayout:
     by_author: bool
     misspelled: tuple[tuple[str, str], ...] = ()  # columns that are not read, and the fields they may mean
     with_semicolons: frozenset[str] = frozenset()  # lists of words whose commas are part of the words
+    names_with_commas: bool = True  # whether commas are part of names in lists
+    more_authors: tuple[str, ...] = ()  # further columns of authors
+
+    @property
+    def notation(self) -> ListNotation:
+        """How lists of authors are written."""
+        return ListNotation(self.list_separator, self.names_with_commas)
 
     @cached_property
     def header(self) -> Header:
@@ -156,6 +184,11 @@ class TableLayout:
     def checks(self) -> Checks:
         """The patterns of columns whose cells can be told from others."""
         return {place: _PATTERNS[field] for field, place in self.places.items() if field in _PATTERNS}
+
+    @cached_property
+    def more_places(self) -> list[int]:
+        """The places of further columns of authors."""
+        return [self.names.index(name) for name in self.more_authors]
 
     @cached_property
     def author_places(self) -> list[int]:
@@ -195,13 +228,17 @@ def _open_json(source: Source, rows: list[dict[str, Any]], columns: Columns) -> 
     table = _layout_of(names, None, columns, source.name, lambda _: rows)
     found = open_json(source, (table.fields["title"], table.fields["name" if table.by_author else "authors"]))
     if not table.by_author:
-        return Records(found.raws, found.unit, table)
+        return Records(found.raws, found.unit, table)  # these have titles, otherwise they would not be tables
     keyed = ((raw.broken, raw) if raw.broken else (_key_in(raw.text, table), raw) for raw in found.raws)
     return Records(rows_by_document(keyed, _object_notation(table)), found.unit, table)
 
 
 def _key_in(text: bytes, table: TableLayout) -> str:
-    return text_of(load_record(text).get(table.fields[key_of(table.fields) or "name"]))
+    return _key_of_object(load_record(text), table)
+
+
+def _key_of_object(row: dict[str, Any], table: TableLayout) -> str:
+    return _KEY.join(text_of(row.get(table.fields[field])) for field in key_fields(table.fields)).strip(_KEY)
 
 
 def _object_notation(table: TableLayout) -> RowNotation:
@@ -220,7 +257,7 @@ def _header(source: Source, columns: Columns) -> Header | None:
 
 def _accepted(columns: Columns) -> Callable[[tuple[str, ...]], bool]:
     """Whether names are those of the columns of documents."""
-    wanted = {name for field, name in columns.items() if field != SEPARATOR}
+    wanted = {name for field, given in columns.items() if field != SEPARATOR for name in columns_given(given)}
     return lambda names: are_documents(names) or bool(wanted and wanted <= set(names))
 
 
@@ -230,8 +267,9 @@ def _open(source: Source, columns: Columns) -> Records:
 
         names = columnar_columns(source)
         table = _layout_of(names, None, columns, source.name, partial(columnar_rows, source))
-        wanted = [name for name in names if name in {*table.fields.values(), *dict(table.misspelled)}]
-        return Records(_object_raws(columnar_rows(source, wanted), table), "record", table)
+        used = {*table.fields.values(), *table.more_authors, *dict(table.misspelled)}
+        wanted = [name for name in names if name in used]
+        return Records(_marked(_object_raws(columnar_rows(source, wanted), table), table), "record", table)
     if source.head.lstrip()[:1] in {b"{", b"["} and (rows := _json_rows(source)):
         return _open_json(source, rows, columns)
     header = _header(source, columns) or find_header(source, lambda names: True, lines=_HEADER_LINES)
@@ -239,7 +277,23 @@ def _open(source: Source, columns: Columns) -> Records:
         raise InputError(f"{source.name} is not a table: its first lines have no header; check the file and --format.")
     table = _layout_of(header.names, header.separator, columns, source.name, lambda _: _head_rows(source, header))
     raws = _without_preface(_rows(source, header, table, columns), header)
-    return Records(_grouped(raws, table) if table.by_author else raws, "line", table)
+    return Records(_marked(_grouped(raws, table) if table.by_author else raws, table), "line", table)
+
+
+def _marked(raws: Iterator[Raw], table: TableLayout) -> Iterator[Raw]:
+    """The rows of a table; the first is marked if there are no titles."""
+    if "title" in table.fields:
+        return raws
+    return _with_first_marked(raws, table)
+
+
+def _with_first_marked(raws: Iterator[Raw], table: TableLayout) -> Iterator[Raw]:
+    for raw in raws:
+        if not raw.broken and (table.text_separator is None or not _is_header_row(raw, table.header)):
+            yield raw._replace(text=raw.text + _WITHOUT_TITLES)
+            break
+        yield raw
+    yield from raws
 
 
 def _rows(source: Source, header: Header, table: TableLayout, columns: Columns) -> Iterator[Raw]:
@@ -278,19 +332,30 @@ def _layout_of(
 ) -> TableLayout:
     """The layout of a table, from its columns and, where these are not enough, from its first rows."""
     fields = fields_of(names, columns, file)
-    list_separator = columns.get(SEPARATOR)
+    more = more_author_columns(names, fields, columns)
+    list_separator, with_commas = separator_given(columns), True
     if "authors" in fields and not (list_separator and "authors" in columns):
-        wanted = list(dict.fromkeys([fields["authors"], fields[key_of(fields) or "authors"]]))
+        wanted = list(dict.fromkeys([fields["authors"], *more, fields[key_of(fields) or "authors"]]))
         sample = [row for row in islice(rows_of(wanted), _FIRST_ROWS) if isinstance(row, dict)]
-        if "authors" not in columns and may_be_one_author(fields) and _repeats(sample, fields):
+        if "authors" not in columns and not more and may_be_one_author(fields) and _repeats(sample, fields):
             fields["name"] = fields.pop("authors")
         else:
-            list_separator = list_separator or separator_in(row.get(fields["authors"]) for row in sample)
+            cells = [row.get(column) for column in (fields["authors"], *more) for row in sample]
+            list_separator = list_separator or separator_in(cells)
+            with_commas = have_commas(cells, list_separator)
             if list_separator is None and set(map(column_key, names)) >= _SPRINGER:
                 list_separator = FUSED
-    wrong = tuple(misspelled_columns(names, fields).items())
-    with_semicolons = _with_semicolons(fields, rows_of)
-    return TableLayout(fields, names, separator, list_separator, "authors" not in fields, wrong, with_semicolons)
+    return TableLayout(
+        fields,
+        names,
+        separator,
+        list_separator,
+        "authors" not in fields,
+        tuple(misspelled_columns(names, fields, more).items()),
+        _with_semicolons(fields, rows_of),
+        with_commas,
+        more if "authors" in fields else (),
+    )
 
 
 def _with_semicolons(fields: dict[str, str], rows_of: Callable[[list[str]], Rows]) -> frozenset[str]:
@@ -341,7 +406,7 @@ def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
 
 def _keyed(raws: Iterable[Raw], table: TableLayout) -> Iterator[tuple[str, Raw]]:
     """Each row of a table of text with the key of its document."""
-    place = table.places[key_of(table.fields) or ""]
+    places = [table.places[field] for field in key_fields(table.fields)]
     for raw in raws:
         try:
             cells = row_cells(raw.text, table.header)
@@ -349,7 +414,7 @@ def _keyed(raws: Iterable[Raw], table: TableLayout) -> Iterator[tuple[str, Raw]]
             yield "", raw._replace(broken=raw.broken or str(broken))
             continue
         if raw.broken or not is_header(cells, table.header):
-            yield cells[place].strip(), raw
+            yield _KEY.join(cells[place].strip() for place in places).strip(_KEY), raw
 
 
 def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
@@ -360,8 +425,7 @@ def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
     )
     if not table.by_author:
         return (raw for _, raw in rows)
-    key = table.fields[key_of(table.fields) or "name"]
-    keyed = ((text_of(row.get(key)) if isinstance(row, dict) else "", raw) for row, raw in rows)
+    keyed = ((_key_of_object(row, table) if isinstance(row, dict) else "", raw) for row, raw in rows)
     return rows_by_document(keyed, _object_notation(table))
 
 
@@ -387,6 +451,9 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
     ['Doe, Jane', 'Roe, A']
     """
     notes: list[Note] = []
+    if text.endswith(_WITHOUT_TITLES):
+        text = text.removesuffix(_WITHOUT_TITLES)
+        notes.append(("warning", _NO_TITLES))
     found = _values(text, table, notes)
     if not found:
         return None
@@ -399,7 +466,7 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
         }
     else:
         merged = found[0]
-        authors = table_authors.author_list(merged, table.list_separator, notes)
+        authors = table_authors.author_list(merged, table.notation, notes)
     for field in table.with_semicolons:
         if isinstance(cell := merged.get(field), str) and ";" not in cell and cell[:1] != "[":
             merged = {**merged, field: [cell]}
@@ -411,7 +478,7 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
         objects = _objects(text)
         for column, meant in table.misspelled:
             _note_misspelled(column, meant, (row.get(column) for row in objects), notes)
-        return [{field: row.get(name) for field, name in table.fields.items()} for row in objects]
+        return [_values_of_object(row, table) for row in objects]
     header = table.header
     if table.by_author:
         rows = [row_cells(row, header) for row in _row_texts(text, header)]
@@ -430,14 +497,22 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
 def _note_misspelled(column: str, meant: str, cells: Iterable[Any], notes: list[Note]) -> None:
     """Note a column that is not read, if a row has something in it."""
     if any(cell not in (None, "", []) for cell in cells):
-        notes.append(("field", f"unknown column {column!r}, perhaps {meant}; name it with --columns {meant}={column}"))
+        shown = repr(column) if " " in column else column
+        notes.append(("field", f"the column {column!r} is unknown; if it holds {meant}, add --columns {meant}={shown}"))
 
 
 def _values_of(cells: list[str], table: TableLayout) -> Values:
     values = {field: cells[place] for field, place in table.places.items()}
     for field, place in table.repeats:
         values[field] = values[field] if values[field].strip() else cells[place]
-    return {field: unprotected(cell) for field, cell in values.items()} if HOMONYM in values else values
+    if HOMONYM in values:
+        return {field: unprotected(cell) for field, cell in values.items()}
+    return {**values, MORE_AUTHORS: [cells[place] for place in table.more_places]} if table.more_authors else values
+
+
+def _values_of_object(row: dict[str, Any], table: TableLayout) -> Values:
+    values = {field: row.get(name) for field, name in table.fields.items()}
+    return {**values, MORE_AUTHORS: [row.get(name) for name in table.more_authors]} if table.more_authors else values
 
 
 def _row_texts(text: bytes, header: Header) -> list[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from homonym.errors import counted
 from homonym.records.fields import identifiers
@@ -14,6 +14,17 @@ from homonym.records.fields.degrees import is_degree
 from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
+from homonym.records.fields.name_lists import (
+    doubt_note,
+    is_list_like,
+    is_surname_and_given_names,
+    is_unclear_break,
+    names_in_lines,
+    names_in_list,
+    two_names,
+    without_leading_and,
+)
+from homonym.records.fields.name_remarks import without_footnotes
 from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_group, is_placeholder, surname_first
 from homonym.records.formats.table_columns import items_of, text_of, written_list
 from homonym.records.model import Author, Note, require_few_authors
@@ -29,6 +40,9 @@ _SEPARATORS = (";", "|", "//", " and ")
 # What may separate names, and its maximum number in a name such as "Doe, J., Jr.".
 _LIST_MARKS, _MARKS_PER_NAME = (*_SEPARATORS, ","), 3
 
+# Minimum number of names in lists that show whether names have commas.
+_FEWEST_NAMES = 3
+
 _INITIALS = re.compile(r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W\d_a-z]\.?[- ]?){1,4}")
 _HOST = re.compile(r"[\w.-]+\.[a-z]{2,}")
 _PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
@@ -39,6 +53,10 @@ _FUSED = re.compile(
 )
 _AND = re.compile(r",?\s&\s")
 _INITIAL = re.compile(r"\b[^\W\d_]\.")
+# Signs of footnotes, and DSpace's "Doe, Jane::key::600".
+_MARKED = re.compile(r"[*#^0-9]")
+_MARKED_BY_SIGNS = re.compile(r"[†‡§¶‖¹²³⁰-⁹]")
+_AUTHORITY = re.compile(r"::[\w-]{1,80}::-?\d{1,4}(?=\||$)")
 _ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
 
 
@@ -66,8 +84,19 @@ def _all_medline(parts: list[str]) -> bool:
     return all(_MEDLINE_NAME.fullmatch(part.strip()) for part in parts)
 
 
-def names_in(cell: str, separator: str | None) -> list[str]:
-    """The names in one text.
+def have_commas(cells: Iterable[Any], separator: str | None) -> bool:
+    """Whether names in lists with this separator have commas; if not, a comma in another cell separates names.
+
+    >>> have_commas(["Doe, J; Roe, R"], ";"), have_commas(["Jane Doe; R Roe; A Poe"], ";"), have_commas(["Doe, J"], ";")
+    (True, False, True)
+    """
+    lists = [cell for cell in cells if separator and isinstance(cell, str) and separator in cell.strip(" ;|")]
+    names = [name for cell in lists for name in cell.split(separator) if name.strip()]
+    return len(names) < _FEWEST_NAMES or 10 * sum("," in name for name in names) > len(names)
+
+
+def names_in(cell: str, separator: str | None, *, with_commas: bool = True) -> list[str]:
+    """The names in one text; `with_commas` is false if commas are no part of the names of this table.
 
     >>> names_in("Doe, Jane", None), names_in("J. Doe, A. B. Roe", None), names_in("Doe J, Roe AB.", None)
     (['Doe, Jane'], ['J. Doe', 'A. B. Roe'], ['Doe J', 'Roe AB'])
@@ -77,20 +106,50 @@ def names_in(cell: str, separator: str | None) -> list[str]:
     (['J. Doe', 'A. Roe'], ['Food and Drug Administration'])
     >>> names_in("Doe J, Roe AB; Study Group.", COMMAS), names_in("Jane McDoeRichard RoeXiao-Li Wu", FUSED)
     (['Doe J', 'Roe AB', 'Study Group'], ['Jane McDoe', 'Richard Roe', 'Xiao-Li Wu'])
+    >>> names_in("Jane Doe, John Smith, Wei Wang", ";"), names_in("Jane Doe, Jim Smith", ";"), names_in("Li, Bo", ";")
+    (['Jane Doe', 'John Smith', 'Wei Wang'], ['Jane Doe', 'Jim Smith'], ['Li, Bo'])
     """
-    text = _ELLIPSIS.sub("", plain_text(cell))
+    first, *rest = names_in_lines(cell)
+    names = _names_in_line(first, separator, with_commas)
+    for line in rest:
+        names += _names_in_line(line, separator, with_commas)
+    return names
+
+
+def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[str]:
+    text = _ELLIPSIS.sub("", plain_text(line))
+    if "::" in text:
+        text = _AUTHORITY.sub("", text)
+    if _MARKED.search(text) or (not text.isascii() and _MARKED_BY_SIGNS.search(text)):
+        text = without_footnotes(text).strip()
     if separator == COMMAS:
         return [name for part in text.rstrip(".").split(";") for name in _names_between_commas(part.strip())]
     if separator == FUSED:
         return _FUSED.split(text)
     if separator == " and " and _is_comma_list(text):
         separator, text = None, text.replace(", and ", ", ").replace(" and ", ", ")
+    elif separator and (separator not in text or (separator == " and " and is_group(text))):
+        return _names_without(text, with_commas)
     elif separator is None:
+        if len(found := names_in_list(text)) > 1:
+            return list(found)
         separator = next((mark for mark in (";", "|") if mark in text), None)
         if separator is None and _is_pair(text):
             separator = " and "
     names = text.split(separator) if separator else _names_between_commas(text)
-    return [name.strip(" ,;") for name in names]
+    parts = [name.strip(" ,;|") for name in names]
+    if not is_list_like("\n".join(parts)):  # as nearly always
+        return parts
+    return [name for part in parts for name in names_in_list(without_leading_and(part))]
+
+
+def _names_without(text: str, with_commas: bool) -> list[str]:
+    """The names in a text that lacks the separator of its table: mostly one, but some cells have another separator."""
+    text = text.strip(" ,;|")
+    found = names_in_list(text) if is_list_like(text) else (text,)
+    if len(found) == 1 and "," in text:
+        found = two_names(text) if with_commas else tuple(_names_between_commas(text))
+    return list(found)
 
 
 def _is_pair(text: str) -> bool:
@@ -121,7 +180,7 @@ def _names_between_commas(text: str) -> list[str]:
             continue  # "Jane Doe, MD, PhD, Richard Roe"
         elif part:
             parts.append(part)
-    if len(parts) == 2 and not all(" " in part for part in parts):
+    if len(parts) == 2 and (not all(" " in part for part in parts) or is_surname_and_given_names(parts)):
         return [", ".join(parts)]
     if len(parts) % 2 == 0 and all(_INITIALS.fullmatch(part) for part in parts[1::2]):
         return _paired(parts)
@@ -135,7 +194,9 @@ def _paired(parts: list[str]) -> list[str]:
 
 
 Values = Mapping[str, Any]
-"""Field to cell of one row."""
+"""Field to cell of one row; several columns of authors are under `authors` and MORE_AUTHORS, which is a list."""
+
+MORE_AUTHORS = "more authors"
 
 _BRACKETED = re.compile(r"\[([^\[\]]*+)\]([^\[\]]*+)")
 _PARENTHESISED = re.compile(r"(?:^|;)\s?\(([^()]{2,2000}+)\)\s")
@@ -156,20 +217,28 @@ _PERSON = {
 }
 
 
-def author_list(values: Values, separator: str | None, notes: list[Note]) -> list[Author]:
-    """The authors of a row that describes a whole document."""
+class ListNotation(NamedTuple):
+    """How a table writes lists of authors: the separator, and whether the names have commas."""
+
+    separator: str | None = None
+    with_commas: bool = True
+
+
+def author_list(values: Values, notation: ListNotation, notes: list[Note]) -> list[Author]:
+    """The authors of a row that describes a whole document; they may be in several columns."""
     cell = values.get("authors")
     authors: list[Author] = []
     places: list[int] = []
-    entries = _entries(cell, separator, notes)
+    more = values.get(MORE_AUTHORS, ())
+    entries = [entry for one in (cell, *more) for entry in _entries(one, notation, notes)]
     require_few_authors(len(entries))
     for place, entry in enumerate(entries):
-        person = _person(entry) if isinstance(entry, dict) else {"name": entry}
-        name = name_of(person)
+        person = _person(entry) if isinstance(entry, dict) else None
+        name = name_of(person) if person else text_of(entry)
         if folded(name) and (is_placeholder(name) or (isinstance(entry, str) and is_group(name))):
             note_contributor(name, notes)
         elif not is_placeholder(name):
-            authors.append(author_of(place, name, person, notes))
+            authors.append(author_of(place, name, person, notes) if person else Author(place, name))
             places.append(place)
         elif not name and isinstance(cell, list):
             notes.append(("author", f"author {place} has no name"))
@@ -179,7 +248,7 @@ def author_list(values: Values, separator: str | None, notes: list[Note]) -> lis
     return authors
 
 
-def _entries(cell: Any, separator: str | None, notes: list[Note]) -> list[Any]:
+def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
     if isinstance(cell, dict):
         return [cell]
     if isinstance(cell, list):
@@ -191,7 +260,9 @@ def _entries(cell: Any, separator: str | None, notes: list[Note]) -> list[Any]:
             notes.append(("field", "the list of authors is neither JSON nor names with separators"))
         return items or []
     require_few_authors(max(map(text.count, _LIST_MARKS)) // _MARKS_PER_NAME)
-    return [name for name in names_in(text, separator) if name]
+    if "\n" in text and is_unclear_break(text):
+        notes.append(("warning", doubt_note(text)))
+    return [name for name in names_in(text, notation.separator, with_commas=notation.with_commas) if name]
 
 
 def _person(entry: Mapping[str, Any]) -> dict[str, Any]:
@@ -332,7 +403,8 @@ def _assigned(authors: list[Author], items: list[Any], field: str, notes: list[N
         return [(authors[0], item) for item in (items if field in {"affiliations", "emails"} else items[:1])]
     if len(items) == 1 and field == "affiliations":
         return [(author, items[0]) for author in authors]
-    notes.append(("field", f"{counted(len(items), 'value')} in {field} for {counted(len(authors), 'author')}"))
+    found = f"{counted(len(items), 'value')} for {counted(len(authors), 'author')}"
+    notes.append(("field", f"{field} has {found}, so it is unclear whose they are"))
     return []
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -20,13 +20,16 @@ from homonym.io.table_text import MAX_DEPTH, is_too_deep
 from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key, misspelled
 from homonym.records.fields.markup import plain_text
+from homonym.records.reader import Columns
 
 # Key under which the user gives the separator between the names of one cell, next to the names of columns.
 SEPARATOR = "separator"
 
 _WORK = frozenset({"title", "year", "doi", "pmid", "venue", "abstract"})
 _KEYS = ("id", "doi", "pmid")
-_ONE_AUTHOR = frozenset({"author", "creator", "autor", "auteur"})
+_ONE_AUTHOR = frozenset(
+    "author creator autor auteur autore autorin verfasser verfasserin yazar автор firstauthor erstautor".split()
+)
 _ANY_NAME = frozenset({"name", "fullname"})
 
 
@@ -67,7 +70,53 @@ def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, s
     if {"au", "ti"} <= columns.keys():  # tags of the Web of Science, where ID means keywords
         columns["keywordsplus"] = columns.pop("id", columns.get("keywordsplus", ""))
     found = {field: next(filter(None, map(columns.get, usual)), None) for field, usual in usual_names().items()}
-    return {field: name for field, name in found.items() if name}
+    fields = {field: name for field, name in found.items() if name}
+    if "authors" not in fields and (first := columns.get(next(filter(_NUMBERED.fullmatch, columns), ""))):
+        fields["authors"] = first
+    return fields
+
+
+# "Author 1", "Author2 name"; "Co-authors" next to one column of the first author.
+_NUMBERED = re.compile(r"(?:author|autor|auteur|autore|verfasser|creator|作者|著者|저자)(?:name)?(\d{1,2})(?:name)?")
+_CO_AUTHORS = frozenset(
+    "coauthor coauthors otherauthors additionalauthors furtherauthors koautor koautoren weitereautoren mitautoren "
+    "weitereverfasser coautores coauteurs autrescoauteurs coautori".split()
+)
+
+
+def columns_given(given: str | Sequence[str]) -> list[str]:
+    """The columns that the user named for a field, mostly one."""
+    return [given] if isinstance(given, str) else list(given)
+
+
+def separator_given(columns: Columns) -> str | None:
+    """The separator between names that the user gave."""
+    given = columns.get(SEPARATOR)
+    return given if isinstance(given, str) or given is None else given[0]
+
+
+def more_author_columns(names: tuple[str, ...], fields: Mapping[str, str], columns: Columns) -> tuple[str, ...]:
+    """The columns of authors behind the first one: those that the user named, "Author 2", or "Co-authors".
+
+    >>> more_author_columns(("Author 1", "Author 2", "Title"), {"authors": "Author 1"}, {})
+    ('Author 2',)
+    >>> more_author_columns(("Authors", "First author", "Co-authors"), {"authors": "Authors"}, {})
+    ()
+    """
+    first = fields.get("authors", "")
+    if "authors" in columns:
+        return tuple(_column("authors", name, names, "") for name in columns_given(columns["authors"])[1:])
+    others = [name for name in names if name != first and name not in fields.values()]
+    if _NUMBERED.fullmatch(column_key(first)):
+        return tuple(name for name in others if _NUMBERED.fullmatch(column_key(name)))
+    if column_key(first) in _ONE_AUTHOR:
+        return tuple(name for name in others if column_key(name) in _CO_AUTHORS or _is_following(first, name))
+    return ()
+
+
+def _is_following(first: str, name: str) -> bool:
+    """Whether a column is "Author 2" next to a column "Author"."""
+    return bool(_NUMBERED.fullmatch(column_key(name))) and column_key(name).startswith(column_key(first))
 
 
 # Fields whose usual names are compared with unknown ones; those of others are too similar to "author_ids" and the like.
@@ -77,22 +126,26 @@ _OF_DOCUMENTS = frozenset("title abstract year venue categories keywords authors
 _SHORTEST_NAME = 5
 
 
-def misspelled_columns(names: Iterable[str], fields: Mapping[str, str]) -> dict[str, str]:
+def misspelled_columns(names: Iterable[str], fields: Mapping[str, str], others: Collection[str] = ()) -> dict[str, str]:
     """Column to field for columns that are not read, but whose names look like that of a field that no column has.
+
+    `others` are further columns that are read.
 
     >>> misspelled_columns(["Authors", "Afiliations", "Journl", "Pages"], {"authors": "Authors"})
     {'Afiliations': 'affiliations', 'Journl': 'venue'}
     """
     known = {name for usual in usual_names().values() for name in usual}
-    others = {
+    # A column similar to "author" holds names, not the known labels that the field `author` is for.
+    missing = {
         name: field
         for field, usual in usual_names().items()
-        if field not in fields
+        if field not in fields and field != "author"
         for name in (column_key(field), *(usual if field in _OF_DOCUMENTS else ()))
         if name == field or len(name) >= _SHORTEST_NAME
     }
-    unknown = (name for name in names if name not in fields.values() and column_key(name) not in known)
-    return {name: others[wrong] for name in unknown if (wrong := misspelled(column_key(name), others))}
+    read = {*fields.values(), *others}
+    unknown = (name for name in names if name not in read and column_key(name) not in known)
+    return {name: missing[wrong] for name in unknown if (wrong := misspelled(column_key(name), missing))}
 
 
 def are_documents(names: Iterable[str]) -> bool:
@@ -109,25 +162,55 @@ def are_documents(names: Iterable[str]) -> bool:
     if "authors" in fields:
         return bool(work) or ("id" in fields and column_key(fields["authors"]) not in _ONE_AUTHOR)
     keyed = any(key in fields for key in _KEYS)
+    if "family" in fields and "title" in fields and {"year", "venue", "abstract"} & fields.keys():
+        return True  # "Title" alone may be that of a person
     if "name" in fields and column_key(fields["name"]) not in _ANY_NAME:
         return keyed and bool(work | ({"affiliations", "orcid", "position", "author"} & fields.keys()))
     return keyed and ("name" in fields or "family" in fields) and bool({"title", "doi", "pmid"} & fields.keys())
 
 
-def fields_of(names: tuple[str, ...], columns: Mapping[str, str], file: str) -> dict[str, str]:
+def fields_of(names: tuple[str, ...], columns: Columns, file: str) -> dict[str, str]:
     """Field to column, from the user or by the usual names; either `authors` or `name` (or `family`) is among them."""
-    given = {field: _column(field, name, names, file) for field, name in columns.items() if field != SEPARATOR}
+    given = {
+        field: _only_column(field, columns_given(name), names, file)
+        for field, name in columns.items()
+        if field != SEPARATOR
+    }
     fields = usual_fields(names, taken=given.values()) | given
+    if "author" in given and not fields.keys() & {"authors", "name", "family"}:
+        raise InputError(
+            f"{file}: no column holds the authors. `author` is the column of known labels; did you mean `authors`, as "
+            f"in --columns authors={_quoted(given['author'])}?"
+        )
     by_document, by_mention = "authors" in fields, "name" in fields or "family" in fields
     if by_document and by_mention:
         _choose_author_columns(fields, given, names, file)
     elif not by_document and not by_mention:
         raise InputError(f"{file}: no column is recognised as authors; it has {_shown(names)}. {_ADVICE}")
-    if "authors" not in fields and not any(key in fields for key in _KEYS):
+    if "authors" not in fields and not key_fields(fields):
         raise InputError(
-            f"{file}: each row has one author, but no column identifies the document; it has {_shown(names)}. {_ADVICE}"
+            f"{file}: each row has one author, but no column says which rows belong to the same document; it has "
+            f"{_shown(names)}. Name a column that is the same in all rows of a document, as in --columns id=Title."
         )
     return fields
+
+
+def _quoted(name: str) -> str:
+    """A name as it is typed in a shell.
+
+    >>> _quoted("bar"), _quoted("Author 1")
+    ('bar', '"Author 1"')
+    """
+    return name if name.isalnum() else f'"{name}"'
+
+
+def _only_column(field: str, given: list[str], names: tuple[str, ...], file: str) -> str:
+    """The column of a field; the first of several, which only the field `authors` may have."""
+    if len(given) > 1 and field != "authors":
+        raise InputError(
+            f"--columns names {word_list(list(map(repr, given)))} for {field}; only authors may be in several columns."
+        )
+    return _column(field, given[0], names, file)
 
 
 def _choose_author_columns(fields: dict[str, str], given: Mapping[str, str], names: tuple[str, ...], file: str) -> None:
@@ -160,8 +243,8 @@ def _column(field: str, name: str, names: tuple[str, ...], file: str) -> str:
 
 
 _ADVICE = (
-    "Name the columns, as in --columns authors=Names,id=Key (or name=Name,id=Key where each row has one author); in "
-    'Python, columns={"authors": "Names", "id": "Key"}.'
+    "Name the columns, as in --columns authors=Names,title=Title. Where each row has one author: name=Name,id=Key, or "
+    'family=Surname,given="First name",id=Title. In Python, columns={"authors": "Names", "title": "Title"}.'
 )
 
 
@@ -178,6 +261,12 @@ def may_be_one_author(fields: Mapping[str, str]) -> bool:
 def key_of(fields: Mapping[str, str]) -> str | None:
     """The field that identifies the document of a row."""
     return next((key for key in _KEYS if key in fields), None)
+
+
+def key_fields(fields: Mapping[str, str]) -> list[str]:
+    """The fields that are the same in all rows of a document: its key, otherwise title and year."""
+    key = key_of(fields)
+    return [key] if key else [field for field in ("title", "year") if field in fields] if "title" in fields else []
 
 
 _NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "<na>", "nat"})

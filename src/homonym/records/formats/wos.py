@@ -75,7 +75,7 @@ _YEAR = re.compile(r"\b[12]\d{3}\b")
 
 _AUTHOR_IDS = {"RI": "researcherid", "OI": "orcid"}
 
-CUT_OFF = "cut off before its end mark ER"
+CUT_OFF = "the record is cut off: the end mark ER is missing"
 
 
 def _recognises(source: Source) -> bool:
@@ -95,7 +95,7 @@ def _raws(blocks: Iterator[bytes]) -> Iterator[Raw]:
     Raw(number=1, text=b'FN x\nVR 1.0', broken='')
     Raw(number=3, text=b'PT J\nAU A\nER', broken='')
     Raw(number=7, text=b'xx\nAU B\nER', broken='')
-    Raw(number=11, text=b'PT J\nAU C', broken='cut off before its end mark ER')
+    Raw(number=11, text=b'PT J\nAU C', broken='the record is cut off: the end mark ER is missing')
     """
     previous: Raw | None = None
     for raw in split_at(blocks, _FIRST_FIELD):
@@ -142,7 +142,9 @@ def _parse(text: bytes, context: None) -> Parsed | None:
     if "ER" not in fields:
         if "UT" not in fields:
             raise BrokenRecordError(CUT_OFF)
-        notes.append(("field", "the end mark ER is missing"))
+        notes.append(
+            ("field", "the record is cut off: its end mark ER is missing. It was kept, but fields may be missing.")
+        )
     if len(set(fields.get("UT", "").split("\n"))) > 1:
         raise BrokenRecordError("two records have run together (several accession numbers UT)")
     if "C1" in fields:

@@ -101,8 +101,10 @@ def without_cut_line(fields: list[Field], raw: bytes) -> list[Field]:
 def check_unfinished(mark: str, title: str, names: int, notes: list[Note]) -> None:
     """Note that a record has no end mark; without title and authors, it is broken."""
     if not title or not names:
-        raise BrokenRecordError(f"cut off before its end mark {mark}")
-    notes.append(("field", f"the end mark {mark} is missing; fields before it may be lost"))
+        raise BrokenRecordError(f"the record is cut off: it has no end mark {mark}, and title or authors are missing")
+    notes.append(
+        ("field", f"the record is cut off: its end mark {mark} is missing. It was kept, but fields may be missing.")
+    )
 
 
 def require_header(text: str) -> None:
