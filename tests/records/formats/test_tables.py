@@ -1093,6 +1093,19 @@ def test_comma_separates_names_where_other_lists_have_none(read: Reads) -> None:
     assert authors_in(read, *cells)[1] == ["Jelena Doe", "Siddharth Rao"]
 
 
+def test_one_comma_in_a_cell_is_part_of_a_name_where_other_names_have_one(read: Reads) -> None:
+    rows = [
+        {"Title": f"On x{number}", "Year": "2001", "Authors": authors}
+        for number, authors in enumerate(
+            ["Martín García, Ana Belén", "López Pérez, José; Gil Ruiz, Ana", "Jane Doe, Jim Roe"]
+        )
+    ]
+    found = read(written(rows))
+    names = [[author.name for author in document.authors] for document in found.documents]
+    assert names == [["Martín García, Ana Belén"], ["López Pérez, José", "Gil Ruiz, Ana"], ["Jane Doe, Jim Roe"]]
+    assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2), ("warning", 4)]
+
+
 def test_doubtful_cells_are_reported(read: Reads) -> None:
     rows = [{"Title": "On x", "Year": "2001", "Authors": "Ana Paz y López Haro"}] * 2
     found = read(written(rows))
@@ -1104,8 +1117,8 @@ def test_doubtful_cells_are_reported(read: Reads) -> None:
     [
         ("Jane Doe*, Richard Roe†, Wei Wang1,2", ["Jane Doe", "Richard Roe", "Wei Wang"]),
         ("Doe, J.*; Roe, R.²; Wang, W.1", ["Doe, J.", "Roe, R.", "Wang, W."]),
-        ("Jane Doe (1), Richard Roe (2)", ["Jane Doe", "Richard Roe"]),
-        ("Jane Doe^1, Richard Roe^{2,3}", ["Jane Doe", "Richard Roe"]),
+        ("Jane Doe (1), Richard Roe (2), Wei Wang (1)", ["Jane Doe", "Richard Roe", "Wei Wang"]),
+        ("Jane Doe^1, Richard Roe^{2,3}, Wei Wang^1", ["Jane Doe", "Richard Roe", "Wei Wang"]),
         ("Wei Wang 0001", ["Wei Wang 0001"]),
         ("Doe J et al.", ["Doe J"]),
         ("Doe, J., Roe, R., et al.", ["Doe, J.", "Roe, R."]),
@@ -1115,7 +1128,6 @@ def test_doubtful_cells_are_reported(read: Reads) -> None:
         ("Doe, Jane; Roe, Richard; and Wang, Wei", ["Doe, Jane", "Roe, Richard", "Wang, Wei"]),
         ("Doe, Jane; Roe, Richard and Wang, Wei", ["Doe, Jane", "Roe, Richard", "Wang, Wei"]),
         ("Doe, J., & Roe, R.", ["Doe, J.", "Roe, R."]),
-        ("DOE JANE, ROE RICHARD", ["DOE JANE", "ROE RICHARD"]),
         ("Doe, Jane, Roe, Richard,", ["Doe, Jane", "Roe, Richard"]),
         ("1. Doe, J.; 2. Roe, R.", ["Doe, J.", "Roe, R."]),
         ("Doe, Jane||Roe, Ann", ["Doe, Jane", "Roe, Ann"]),

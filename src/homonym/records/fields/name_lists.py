@@ -322,15 +322,15 @@ def _is_medline(text: str) -> bool:
     return _MEDLINE.fullmatch(text) is not None and text.rpartition(" ")[2].lower() not in SUFFIXES
 
 
-def two_names(text: str) -> tuple[str, ...]:
-    """The names in "Jane Doe, John Smith", judged by known given names; otherwise the text alone.
+def may_be_two_names(text: str) -> bool:
+    """Whether a text such as "Jane Doe, John Smith" may be two names, judged by known given names.
 
-    >>> two_names("Jane Doe, John Smith"), two_names("DOE JANE, SMITH JOHN"), two_names("García López, José María")
-    (('Jane Doe', 'John Smith'), ('DOE JANE', 'SMITH JOHN'), ('García López, José María',))
+    >>> [may_be_two_names(name) for name in ("Jane Doe, John Smith", "DOE JANE, ROE JOHN", "García López, José María")]
+    [True, True, False]
     """
-    parts = _between_commas(text)
+    parts = _between_commas(text) if "," in text else []
     are_names = len(parts) == 2 and all(map(is_whole_name, parts))
-    return tuple(parts) if are_names and {*map(_place_of_given_name, parts)} in ({"first"}, {"last"}) else (text,)
+    return are_names and {*map(_place_of_given_name, parts)} in ({"first"}, {"last"})
 
 
 def is_surname_and_given_names(parts: list[str]) -> bool:

@@ -19,9 +19,9 @@ from homonym.records.fields.name_lists import (
     is_list_like,
     is_surname_and_given_names,
     is_unclear_break,
+    may_be_two_names,
     names_in_lines,
     names_in_list,
-    two_names,
     without_leading_and,
 )
 from homonym.records.fields.name_remarks import without_footnotes
@@ -106,8 +106,8 @@ def names_in(cell: str, separator: str | None, *, with_commas: bool = True) -> l
     (['J. Doe', 'A. Roe'], ['Food and Drug Administration'])
     >>> names_in("Doe J, Roe AB; Study Group.", COMMAS), names_in("Jane McDoeRichard RoeXiao-Li Wu", FUSED)
     (['Doe J', 'Roe AB', 'Study Group'], ['Jane McDoe', 'Richard Roe', 'Xiao-Li Wu'])
-    >>> names_in("Jane Doe, John Smith, Wei Wang", ";"), names_in("Jane Doe, Jim Smith", ";"), names_in("Li, Bo", ";")
-    (['Jane Doe', 'John Smith', 'Wei Wang'], ['Jane Doe', 'Jim Smith'], ['Li, Bo'])
+    >>> names_in("Jane Doe, John Smith, Wei Wang", ";"), names_in("Martín García, Ana Belén", ";")
+    (['Jane Doe', 'John Smith', 'Wei Wang'], ['Martín García, Ana Belén'])
     """
     first, *rest = names_in_lines(cell)
     names = _names_in_line(first, separator, with_commas)
@@ -147,8 +147,8 @@ def _names_without(text: str, with_commas: bool) -> list[str]:
     """The names in a text that lacks the separator of its table: mostly one, but some cells have another separator."""
     text = text.strip(" ,;|")
     found = names_in_list(text) if is_list_like(text) else (text,)
-    if len(found) == 1 and "," in text:
-        found = two_names(text) if with_commas else tuple(_names_between_commas(text))
+    if len(found) == 1 and "," in text and not with_commas:
+        found = tuple(_names_between_commas(text))
     return list(found)
 
 
@@ -260,9 +260,12 @@ def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
             notes.append(("field", "the list of authors is neither JSON nor names with separators"))
         return items or []
     require_few_authors(max(map(text.count, _LIST_MARKS)) // _MARKS_PER_NAME)
-    if "\n" in text and is_unclear_break(text):
+    names = [name for name in names_in(text, notation.separator, with_commas=notation.with_commas) if name]
+    # "Jane Doe, John Smith" may be two people, but "Martín García, Ana Belén" is one: the table decides.
+    is_open = notation.separator is not None and len(names) == 1 and may_be_two_names(names[0])
+    if is_open or ("\n" in text and is_unclear_break(text)):
         notes.append(("warning", doubt_note(text)))
-    return [name for name in names_in(text, notation.separator, with_commas=notation.with_commas) if name]
+    return names
 
 
 def _person(entry: Mapping[str, Any]) -> dict[str, Any]:
