@@ -258,7 +258,7 @@ def test_refuses_bad_places_with_one_sentence(records: Path, result: Path, tmp_p
         ([records], "link", "is not empty and not a result of homonym"),
         ([records], "file", "exists and is not a directory"),
         ([records], "file/", "exists and is not a directory"),
-        ([records], "file/below", "does not exist; create the directory first"),
+        ([records], "file/below", "is a file, not a directory"),
         ([records], "missing/result", "does not exist; create the directory first"),
         ([tmp_path / "thesis"], "thesis", "is an input, but this run writes into"),
         ([tmp_path / "thesis/chapter.jsonl"], "link", "is an input, but this run writes into"),

@@ -159,7 +159,10 @@ def test_summary_on_a_full_disk_is_one_sentence(records: Path) -> None:
             stdout=full, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == "homonym: No space left on device.\n"
+    assert done.stderr == (
+        "homonym: standard output cannot be written (No space left on device); files that the command has written are "
+        "complete.\n"
+    )
 
 
 NO_TEMPORARY_DIRECTORY = """

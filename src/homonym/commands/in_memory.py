@@ -237,6 +237,9 @@ def _remove(folder: Path, process: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+EXPECTED = "expected paths, a list of dictionaries, or a table of pandas, polars, Arrow or DuckDB"
+
+
 def is_data(inputs: object) -> bool:
     """Whether inputs are data in memory; fails if they are neither that nor paths.
 
@@ -247,7 +250,7 @@ def is_data(inputs: object) -> bool:
         return True
     if _are_rows(inputs):
         return True
-    _require_paths(inputs, "expected paths, a list of dictionaries, or a table of pandas, polars, Arrow or DuckDB")
+    _require_paths(inputs, EXPECTED)
     return False
 
 
@@ -257,10 +260,8 @@ def _are_rows(inputs: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
 
 def _require_paths(inputs: object, expected: str) -> None:
     entries = inputs if isinstance(inputs, list | tuple) else [inputs]
-    if not entries:
-        raise InputError(f"{expected}, but the {type(inputs).__name__} is empty.")
     # In a list of dictionaries, the wrong entry is the one that is none.
-    allowed = Mapping if isinstance(entries[0], Mapping) and entries is inputs else str | os.PathLike
+    allowed = Mapping if entries is inputs and entries and isinstance(entries[0], Mapping) else str | os.PathLike
     for place, entry in enumerate(entries, 1):
         if not isinstance(entry, allowed):
             some = f"a {type(inputs).__name__} with " if entry is not inputs else ""
@@ -298,11 +299,15 @@ def destination(output: str | Path | None) -> Iterator[str | Path]:
 
 
 @contextmanager
-def files_of(inputs: Data, format: str | None, columns: Columns | None = None) -> Iterator[tuple[Paths, str | None]]:
+def files_of(
+    inputs: Data, format: str | None, columns: Columns | None = None, *, may_be_empty: bool = False
+) -> Iterator[tuple[Paths, str | None]]:
     """The paths of inputs and their format; data in memory are written to files for the time of the run."""
     from homonym.records.reader import require_columns
 
     require_columns(columns)
+    if isinstance(inputs, list | tuple) and not inputs and not may_be_empty:
+        raise InputError(f"{EXPECTED}, but the {type(inputs).__name__} is empty.")
     if not is_data(inputs):
         yield inputs, format  # type: ignore[misc]
         return

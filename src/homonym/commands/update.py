@@ -121,7 +121,7 @@ def update(
     state = result_state(folder)
     # Without the name of their file, which is in the directory that is changed.
     settings = Settings(**load_settings(folder).model_dump(exclude_unset=True))
-    with files_of(inputs, format) as (paths, known_format):
+    with files_of(inputs, format, may_be_empty=True) as (paths, known_format):
         run = prepare_run(
             paths, settings, format=known_format, columns=columns, strict=strict, rejects=rejects,
             resources=replace(resources, engine="local") if resources else None, listener=listener,

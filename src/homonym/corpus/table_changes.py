@@ -192,18 +192,20 @@ def _merged(
     path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table, change: Change | None
 ) -> Iterator[pa.Table]:
     """The rows of a file that stay, merged with further rows, in order; the keys of all further rows are in `gone`."""
-    key, done = order[0], 0
+    key, done, sorting = order[0], 0, [(one, "ascending") for one in order]
     with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
-        first = _groups_in_order(file, key)
-        others = _without(file.read_row_groups(range(first, file.num_row_groups)), key, gone)
-        others = change(others) if change else others
-        added = pa.concat_tables([added, others.cast(added.schema)]).sort_by([(one, "ascending") for one in order])
+        if not _is_in_order(file, key):  # another program has written it
+            kept = _without(file.read(), key, gone)
+            yield pa.concat_tables([change(kept) if change else kept, added]).sort_by(sorting)
+            return
+        added = added.sort_by(sorting)
         keys = added[key].to_pylist()
-        for number in range(first):
+        for number in range(file.num_row_groups):
             table = file.read_row_group(number)
             table = change(table) if change else table
             limits = column_limits(file, number, key)
-            end = bisect_right(keys, limits[1].decode(), done) if limits else done
+            assert limits is not None
+            end = bisect_right(keys, limits[1].decode(), done)
             yield _with_rows(table, key, gone, added.slice(done, end - done))
             done = end
     if done < len(added):
@@ -245,15 +247,15 @@ def _runs(column: pa.ChunkedArray) -> tuple[pa.Array, list[int]]:
     return runs.values, [0, *runs.run_ends.to_pylist()]
 
 
-def _groups_in_order(file: pq.ParquetFile, key: str) -> int:
-    """How many row groups of a file, from the first, follow each other in the order of a column."""
+def _is_in_order(file: pq.ParquetFile, key: str) -> bool:
+    """Whether the row groups of a file follow each other in the order of a column."""
     last = b""
     for number in range(file.num_row_groups):
         limits = column_limits(file, number, key)
         if limits is None or limits[0] < last:
-            return number
+            return False
         last = limits[1]
-    return int(file.num_row_groups)
+    return True
 
 
 def summaries_of(
