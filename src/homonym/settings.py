@@ -493,14 +493,15 @@ def load_settings(path: Path) -> Settings:
     path = file_of(path, SETTINGS)
     try:
         with open_input(path) as stream:
-            text = stream.read(_MAX_FILE_BYTES + 1).decode("utf-8-sig")
-        if len(text) > _MAX_FILE_BYTES or _LONG_KEY.search(text):
-            raise InputError(f"{path} is no file of settings: it is too long, or a key in it has too many parts.")
+            content = stream.read(_MAX_FILE_BYTES + 1)
+        text = content.decode("utf-8-sig", "replace" if len(content) > _MAX_FILE_BYTES else "strict")
+        if len(content) > _MAX_FILE_BYTES or _LONG_KEY.search(text):
+            raise InputError(f"{path} is not a settings file: it is too long, or a key in it has too many parts.")
         values = tomllib.loads(text)
     except OSError as broken:
         raise unreadable(path, broken) from broken
     except RecursionError:
-        raise InputError(f"{path} is no file of settings: it is nested too deeply.") from None
+        raise InputError(f"{path} is not a settings file: it is nested too deeply.") from None
     except ValueError as broken:  # of TOML, of UTF-8, or of a number with thousands of digits
         raise InputError(f"{path} is not valid TOML: {broken}.") from broken
     try:

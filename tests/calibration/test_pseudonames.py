@@ -587,7 +587,7 @@ def test_limit_is_the_posterior_mean(scores: LimitScores) -> None:
         math.exp((one - max(f1)) / F1_ERROR - (x / PRIOR_DEVIATION) ** 2 / 2) for one, x in zip(f1, log, strict=True)
     ]
     mean = sum(w * x for w, x in zip(weight, log, strict=True)) / sum(weight)
-    choice = scores.most_probable()
+    choice = scores.expected()
     assert abs(log[choice] - mean) <= min(abs(x - mean) for x in log) + 1e-9
     found = scores.result(choice, Settings(), people=5)
     assert found.spread is not None
@@ -618,17 +618,17 @@ def scores_with_f1(f1: list[float], prior_deviation: float = PRIOR_DEVIATION) ->
     ],
 )
 def test_limit_leaves_the_default_where_pseudonames_are_clear(f1: list[float], choice: int) -> None:
-    assert scores_with_f1(f1).most_probable() == choice
+    assert scores_with_f1(f1).expected() == choice
 
 
 def test_without_a_prior_the_middle_of_the_best_limits_is_taken() -> None:
-    assert scores_with_f1([0.9] * 5 + [0.5] * 16, np.inf).most_probable() == 2
+    assert scores_with_f1([0.9] * 5 + [0.5] * 16, np.inf).expected() == 2
 
 
 def test_a_small_change_of_f1_changes_the_limit_little() -> None:
     """The best limit jumps with every draw of pseudo-names where F1 is flat; the expected one does not."""
     generator = np.random.default_rng(0)
-    flat = [scores_with_f1((0.93 + generator.normal(0, 0.002, 41)).tolist()).most_probable() for _ in range(50)]
+    flat = [scores_with_f1((0.93 + generator.normal(0, 0.002, 41)).tolist()).expected() for _ in range(50)]
     assert max(flat) - min(flat) <= 3
 
 

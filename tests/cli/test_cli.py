@@ -26,7 +26,7 @@ from tests.support.command import homonym_command, homonym_process
 
 COMMANDS = {name: command for name, command in cli.commands.items() if isinstance(command, click.Command)}
 #: Options that are about the terminal, and parameters that are objects there and several options here.
-ONLY_TERMINAL = {"quiet", "settings_file", "as_json"}
+ONLY_TERMINAL = {"quiet", "settings_file", "as_json", "every"}
 GATHERED = {"settings", "resources", "listener", "advance", "corpus"}
 
 

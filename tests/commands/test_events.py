@@ -74,7 +74,7 @@ def test_update_says_in_words_what_changed(first: Path, tmp_path: Path) -> None:
     result = Path(shutil.copytree(first, tmp_path / "result"))
     new = write_documents(tmp_path / "new.jsonl", [document(50, 0), document(1, 0)])
     said = homonym_command("update", result, new, "--keep-epoch", check=True).stdout
-    assert "documents: 1 added, 1 came again unchanged\n" in said
+    assert "documents: 1 added, 1 known already\n" in said
     assert " with new mentions" in said
     decide(result, "different", "D0001#0", "D0005#0", reason="known", user="ann")
     said = homonym_command("update", result, check=True).stdout

@@ -326,7 +326,7 @@ def test_the_summary_says_where_the_limit_comes_from(
 
 
 def test_the_summary_states_the_mean_confidence() -> None:
-    assert "mean confidence: 0.964, over mentions that share their name with others" in summary_lines(confidence=0.9641)
+    assert "mean confidence: 0.964, over mentions whose name occurs more than once" in summary_lines(confidence=0.9641)
     assert not [line for line in summary_lines() if line.startswith(("mean confidence", "merge threshold"))]
 
 

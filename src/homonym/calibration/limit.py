@@ -239,7 +239,7 @@ class LimitCalibrator:
                     chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust,
                 )  # fmt: skip
             scores = self._measure(drawn, limit, HIGHEST)
-            found = scores.result(scores.most_probable(), self.settings, len(self.pool.sizes))
+            found = scores.result(scores.expected(), self.settings, len(self.pool.sizes))
             before, limit = limit, found.limit
             if _is_close(limit, before):
                 self.advance(left * ROUND)
@@ -310,8 +310,8 @@ class LimitScores:
             PRIOR_DEVIATION if settings.is_default_score else np.inf,
         )
 
-    def most_probable(self) -> int:
-        """The column of the limit to take."""
+    def expected(self) -> int:
+        """The column of the posterior mean of the limit."""
         return self._expected(np.ones(len(self.seed), bool))
 
     def lowest_with_precision(self, target: float) -> int:

@@ -248,7 +248,9 @@ def events(result: Path, every: bool, as_json: bool, kind: tuple[str, ...], **op
         click.echo(str(found) if every or kind or options["author"] else found.overview())
     if not len(found):
         chosen = kind or any(value is not None for value in options.values())
-        so_far = "like this" if chosen and found.updates else "so far" if found.updates else "yet: it was never updated"
+        so_far = (
+            "that match" if chosen and found.updates else "so far" if found.updates else "yet: it was never updated"
+        )
         click.echo(f"{result} has no events {so_far}.", err=True)
 
 
@@ -734,8 +736,10 @@ def _status(signals: list[int]) -> int:
         return 2
     except click.exceptions.Exit as wanted:
         return wanted.exit_code
-    except SystemExit:  # click's answer to a closed pipe, such as that of `| head`; 1 would mean that a check failed
-        return 128 + SIGPIPE
+    except SystemExit as ended:
+        if isinstance(ended.__context__, OSError):  # click's answer to a closed pipe; 1 would mean that a check failed
+            return 128 + SIGPIPE
+        raise
     except (click.Abort, KeyboardInterrupt) as stopped:
         # click.Abort wraps the interrupt, which carries the notes.
         return _stopped(signals, stopped.__cause__ or stopped)

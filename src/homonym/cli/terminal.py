@@ -125,10 +125,10 @@ def show_export(done: Exported, *, quiet: bool = False) -> None:
 
 # What an update did, by the keys of its counts.
 _OF_DOCUMENTS = {
-    "added": "added", "changed": "replaced by a newer record", "removed": "removed", "unchanged": "came again unchanged"
+    "added": "added", "changed": "replaced by a newer record", "removed": "removed", "unchanged": "known already"
 }  # fmt: skip
 _OF_MENTIONS = {
-    "added": "added", "removed": "removed", "renamed": "at another position of their document",
+    "added": "added", "removed": "removed", "renamed": "moved to another position in their document",
     "other author": "moved to another author",
 }  # fmt: skip
 _OF_AUTHORS = {
@@ -254,7 +254,7 @@ def show_summary(summary: Summary, console: Console | None = None) -> None:
     if summary.background:
         console.print(f"background: {summary.background.describe()}", markup=False)
     if summary.confidence is not None:
-        console.print(f"mean confidence: {summary.confidence:.3f}, over mentions that share their name with others")
+        console.print(f"mean confidence: {summary.confidence:.3f}, over mentions whose name occurs more than once")
     _show_cost(console, summary.seconds)
     if (page := summary.output / REPORT).is_file():
         console.print(f"page for your browser: {page}", markup=False)

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
@@ -204,13 +204,16 @@ leave_out_pandas_and_scipy()
 from homonym.clustering.agglomerative import load_other_kernels
 load_other_kernels()
 """
+# Maximum time to wait for the other process after this one has compiled its part.
+COMPILING_SECONDS = 60
 
 
 @contextmanager
 def _others_compiled() -> Iterator[None]:
     """Let another process fill the cache with what `load_other_kernels` needs, if nothing is compiled yet.
 
-    If it fails, this process compiles everything.
+    If it fails or takes too long, this process compiles everything. It is in a session of its own, and ends by itself
+    some seconds after a command that is killed.
     """
     from homonym.clustering.compiling import must_be_compiled
     from homonym.clustering.dense.blocks import cluster_blocks
@@ -220,12 +223,16 @@ def _others_compiled() -> Iterator[None]:
         return
     nothing = subprocess.DEVNULL
     command = [sys.executable, "-c", OTHER_KERNELS, *sys.path]
-    with subprocess.Popen(
-        command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
-    ) as process:  # fmt: skip
+    try:
+        process = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True)
+    except OSError:  # no further process is possible
+        yield
+        return
+    with process:
         try:
             yield
-            process.wait()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(COMPILING_SECONDS)
         finally:
             process.kill()
 

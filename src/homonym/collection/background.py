@@ -80,8 +80,9 @@ class BackgroundUse(NamedTuple):
         few = f"only {counted(others, 'mention')} {are} on documents without its most frequent name"
         return (
             f"the collection has few other names ({few if others else 'all documents have its most frequent name'}), "
-            f"so how common words and names are is also taken from {self.mentions:,} mentions of US research grants, "
-            f"and the limits lean on the defaults by {100 * self.share:.0f} %; --background none turns this off"
+            f"so word and name frequencies of {self.mentions:,} mentions of US research grants (2008) are added, "
+            f"and the limits are moved {100 * self.share:.0f} % of the way to the defaults; "
+            "--background none turns this off"
         )
 
 

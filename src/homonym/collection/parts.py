@@ -364,7 +364,7 @@ def reject_line(problem: Problem, raw: Raw | None = None) -> bytes:
     """A rejected record, author or field as a JSON line, with the text of a record that was lost as a whole."""
     line = {"file": problem.file, problem.unit: problem.line, "lost": problem.lost, "reason": problem.reason}
     if problem.lost == "record" and raw:
-        line["text"] = raw.text.decode(errors="replace")
+        line["text"] = raw.text.rstrip(b"\x1e").decode(errors="replace")  # a mark that tables add to a row
     return orjson.dumps(line) + b"\n"
 
 

@@ -80,8 +80,8 @@ class DecisionList:
             yield f"{counted(len(self.pending), 'row')} not yet applied; homonym update RESULT does that"
         if self.missing:
             yield (
-                f"{counted(len(self.missing), 'decision')} without effect until documents that the result lacks come "
-                "again; those that you do not want any more can be undone"
+                f"{counted(len(self.missing), 'decision')} without effect, because documents are missing from the "
+                "result; they apply again when the documents are added; undo those that you no longer want"
             )
 
 

@@ -121,8 +121,9 @@ def _ids_of_author(folder: Path, author: str) -> set[str]:
         )
 
     def end(one: str) -> str:
-        while following := target[one]:
-            one = following
+        passed = {one}
+        while (following := target.get(one)) and following not in passed:  # `check` reports redirects in a circle
+            passed.add(one := following)
         return one
 
     return {one for one in target if end(one) == end(author)}

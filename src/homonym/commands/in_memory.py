@@ -266,16 +266,20 @@ def _require_paths(inputs: object, expected: str) -> None:
         if not isinstance(entry, allowed):
             some = f"a {type(inputs).__name__} with " if entry is not inputs else ""
             where = f" (entry {place})" if some else ""
-            raise InputError(f"{expected}, but got {some}{described(entry)}{where}{_hint(entry)}.")
+            raise InputError(
+                f"{expected}, but got {some}{described(entry)}{where}{_hint(entry, alone=entry is inputs)}."
+            )
 
 
-def _hint(inputs: object) -> str:
-    """What to do with an object that is almost an input."""
+def _hint(inputs: object, *, alone: bool) -> str:
+    """What to do with an object that is almost an input; `alone` if it is not an entry of a list."""
+    if hasattr(inputs, "read"):  # an open file
+        return "; pass its path"
     if hasattr(inputs, "collect"):  # tables that are not computed yet, as of polars
         return "; call its method collect() first"
     if isinstance(inputs, Mapping):
-        return "; put it in a list"
-    return "; pass list(…) of it" if isinstance(inputs, Iterator) else ""
+        return "; put it in a list" if alone else ""
+    return "; wrap it in list(…)" if isinstance(inputs, Iterator) else ""
 
 
 @contextmanager

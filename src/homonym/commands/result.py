@@ -192,11 +192,19 @@ def check_result_place(
     else:
         if not str(output).endswith(TABLE_SUFFIXES):
             formats = ", ".join(TABLE_SUFFIXES)
-            raise OutputError(f"{output}: the suffix chooses the format; use one of {formats}, or / for a directory.")
+            what = f"{output}: the suffix chooses the format; use one of {formats}, or / for a directory."
+            raise OutputError(what + _excel_hint(output))
         require_table_path(Path(output))
     if trace:
         require_table_path(Path(trace))
     return replace(place, trace=Path(trace) if trace else None, excel=excel)
+
+
+def _excel_hint(output: str | Path) -> str:
+    """How to get a spreadsheet, if the name of an output is one."""
+    if not str(output).lower().endswith((".xlsx", ".xls", ".ods")):
+        return ""
+    return " For a spreadsheet, write a result directory (-o result/), then use homonym export result/ --to excel."
 
 
 def _require_spark_place(place: ResultPlace) -> None:

@@ -279,7 +279,7 @@ def _find_inconsistencies(result: Path) -> list[Inconsistency]:
             problem = _decisions_without_mentions(result, rows)
     if problem:
         found.append(Inconsistency(DECISIONS, problem))
-    elif not broken & {CORPUS, MENTIONS, UNDECIDED}:
+    elif not wrong & {CORPUS, MENTIONS, UNDECIDED}:
         found += [Inconsistency(DECISIONS, one) for one in ids_of_wrong_records(result)[:1]]
     return list(dict.fromkeys(found))
 

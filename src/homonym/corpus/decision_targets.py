@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.author_ids import AUTHOR_ID, DIGITS, anchor_digest
+from homonym.corpus.decision_state import decision_state
 from homonym.corpus.decision_store import (
     IS,
     IS_NOT,
@@ -22,7 +23,6 @@ from homonym.corpus.decision_store import (
     Decision,
     NewDecision,
     read_decisions,
-    undone_rows,
 )
 from homonym.corpus.ids import current_id, retired_text
 from homonym.errors import InputError, OutputError, counted
@@ -235,9 +235,7 @@ def missing_targets(result: Path, decisions: Iterable[Decision]) -> dict[int, li
 
 def missing_mentions(result: Path, rows: Sequence[Decision]) -> str | None:
     """Which decision in force is about a mention that the result lacks; None if there is no such decision."""
-    undone = undone_rows(rows)
-    in_force = (row for row in rows if row.kind != WRONG_RECORD and row.number not in undone)
-    missing = missing_targets(result, in_force)
+    missing = missing_targets(result, (row for row in decision_state(rows).active if row.kind != WRONG_RECORD))
     if not missing:
         return None
     number, mentions = min(missing.items())
@@ -257,5 +255,6 @@ def require_decided_mentions(shown: Path, folder: Path) -> list[str]:
             f"{shown} has decisions of users, and a new result would leave some without their authors ({missing}); "
             f"name another directory, or undo such decisions with: homonym decisions {shown} --undo NUMBER"
         )
-    many = counted(len(rows), "decision")
-    return [f"{shown} keeps {many}; this run does not apply them: run homonym update {shown}."] if rows else []
+    active = decision_state(rows).active
+    many = counted(len(active), "decision")
+    return [f"{shown} keeps {many}; this run does not apply them: run homonym update {shown}."] if active else []

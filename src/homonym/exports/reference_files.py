@@ -253,7 +253,7 @@ def _bibtex_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[
 def _corporate_authors(found: ExportedDocument) -> list[str]:
     """The groups in braces, unless readers would take one for a person."""
     written = [f"{{{latex(name)}}}" for name in groups_of(found)]
-    return [name for name in written if not authors_of(name, [])[0]]
+    return [name for name in written if not authors_of(name, [])]
 
 
 def _ended(keywords: str) -> str:

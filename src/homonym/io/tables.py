@@ -619,13 +619,7 @@ def string_batches(rows: Iterable[tuple[str | None, ...]], columns: Sequence[str
 def require_table_path(path: Path) -> None:
     """Fail before any work is done if a table could not be written there."""
     if not path.name.endswith(TABLE_SUFFIXES):
-        excel = (
-            " For a spreadsheet, write a result directory (-o result/), and then use homonym export result/ --to excel."
-        )
-        raise OutputError(
-            f"{path}: the suffix chooses the format; use one of {', '.join(TABLE_SUFFIXES)}."
-            + (excel if path.suffix.lower() in {".xlsx", ".xls", ".ods"} else "")
-        )
+        raise OutputError(f"{path}: the suffix chooses the format; use one of {', '.join(TABLE_SUFFIXES)}.")
     require_writable(path)
 
 

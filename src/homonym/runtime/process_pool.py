@@ -5,7 +5,8 @@ library, and forked children of a process with threads hang. These are new Pytho
 standard input and write pickled results to standard output.
 
 A new process imports libraries for .3 s, as long as reading a small file takes. So the installed command forks the
-workers for small files: its process is known to have no thread then that uses the interpreter or holds a lock.
+workers for small files. The only other Python thread then samples memory; the child uses nothing that it may have
+locked.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import struct
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -171,7 +173,9 @@ class ForkedWorker:
     def __init__(self, others: Iterable[subprocess.Popen[bytes] | ForkedWorker]) -> None:
         tasks, self.stdin = _pipe()
         self.stdout, answers = _pipe()
-        self.pid = os.fork()
+        with warnings.catch_warnings():  # Python 3.12 and later warn of any other thread
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.pid = os.fork()
         if self.pid:
             tasks.close()
             answers.close()
@@ -180,7 +184,8 @@ class ForkedWorker:
             for pipe in (self.stdin, self.stdout, *(pipe for other in others for pipe in (other.stdin, other.stdout))):
                 os.close(pipe.fileno() if pipe else -1)
             os.setsid()  # Ctrl-C goes to the parent, which then ends this process
-            sys.stdout = sys.stderr
+            # Not the streams of the parent, whose locks a thread may have held.
+            sys.stdout = sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
             _work(tasks, answers)
         finally:
             os._exit(0)  # without flushing what the parent was about to print

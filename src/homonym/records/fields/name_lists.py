@@ -45,7 +45,7 @@ _MARKS = tuple(
 )
 
 # What says that further authors are left out, at the end of a list.
-_OTHERS = r"et\.? ?al|and others|u\. ?a|und andere|y otros|e outros|e altri|et autres"
+_OTHERS = r"et\.? ?al|and others|(?-i:u\. ?a)|und andere|y otros|e outros|e altri|et autres"
 _AND_OTHERS = re.compile(
     rf"[,;，、]?\s*(?:(?:\b|\[)(?:{_OTHERS})\b[\].,; ]*|(?<=[^\W\da-zA-Z_]{{2}})\s?(?:等|ほか|他|외))$", re.IGNORECASE
 )
@@ -60,7 +60,7 @@ _TWO_COMMAS = re.compile(r",[^,\n]*,")
 _INITIALS_AND_COMMA = re.compile(r" [A-Z]{1,3}, ")
 _IN_SCRIPT = re.compile(rf"[；，、]|{_EAST_ASIAN} ?(?:[,・]|[等か他외]$)", re.MULTILINE)
 _INITIAL_FIRST = re.compile(r"[^\W\d_]{1,2}\.")
-_MEDLINE = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
+MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
 _NOT_IN_NAMES = re.compile(r"[\d@:<>=\[\]{}?!]")
 
@@ -92,6 +92,8 @@ def names_in_list(text: str) -> tuple[str, ...]:
     (('Ortega y Gasset, José',), ('Juan Ramón y Cajal',), ('A. Paz', 'M. Gil'))
     >>> names_in_list("Jane Doe, John Smith, Wei Wang"), names_in_list("García López, María José")
     (('Jane Doe', 'John Smith', 'Wei Wang'), ('García López, María José',))
+    >>> names_in_list("Smith, J.; Rao, U. A."), names_in_list("Smith, J. u. a.")
+    (('Smith, J.', 'Rao, U. A.'), ('Smith, J.',))
     """
     text = text.strip()
     if not is_list_like(text) or "://" in text or ENTITY.search(text):
@@ -319,7 +321,7 @@ def _may_be_in_list(text: str) -> bool:
 
 def _is_medline(text: str) -> bool:
     """Whether a text is a name such as "Doe JA"; "de los Reyes III" is a surname."""
-    return _MEDLINE.fullmatch(text) is not None and text.rpartition(" ")[2].lower() not in SUFFIXES
+    return MEDLINE_NAME.fullmatch(text) is not None and text.rpartition(" ")[2].lower() not in SUFFIXES
 
 
 def may_be_two_names(text: str) -> bool:
@@ -377,7 +379,8 @@ def _is_given_name(word: str) -> bool:
 def split_author_lists(document: Document, notes: list[Note]) -> None:
     """Replace each author whose name is a list of names by one author each, and report it; leave out "et al.".
 
-    An affiliation stays with all of them if it is the only one. Entries with a label or an identifier are people.
+    An affiliation stays with all of them if it is the only one. Entries with a label, an identifier or an e-mail
+    address are people.
     """
     if not is_list_like("\n".join([author.name for author in document.authors])):  # as nearly always
         return
@@ -389,7 +392,8 @@ def split_author_lists(document: Document, notes: list[Note]) -> None:
 def _split(document: Document, notes: list[Note]) -> None:
     found: list[Author] = []
     for author in document.authors:
-        names = names_in_list(author.name) if author.label is None and author.block is None else ()
+        is_person = author.label is not None or author.block is not None or author.ids or author.emails
+        names = () if is_person else names_in_list(author.name)
         if len(names) > 1:
             notes.append(("warning", split_note(author.name, len(names))))
             common = author.affiliations if len(author.affiliations) == 1 else []

@@ -46,6 +46,7 @@ from homonym.records.formats.table_columns import (
     may_be_one_author,
     misspelled_columns,
     more_author_columns,
+    quoted,
     separator_given,
     text_of,
     texts_of,
@@ -332,7 +333,7 @@ def _layout_of(
 ) -> TableLayout:
     """The layout of a table, from its columns and, where these are not enough, from its first rows."""
     fields = fields_of(names, columns, file)
-    more = more_author_columns(names, fields, columns)
+    more = more_author_columns(names, fields, columns, file)
     list_separator, with_commas = separator_given(columns), True
     if "authors" in fields and not (list_separator and "authors" in columns):
         wanted = list(dict.fromkeys([fields["authors"], *more, fields[key_of(fields) or "authors"]]))
@@ -497,8 +498,8 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
 def _note_misspelled(column: str, meant: str, cells: Iterable[Any], notes: list[Note]) -> None:
     """Note a column that is not read, if a row has something in it."""
     if any(cell not in (None, "", []) for cell in cells):
-        shown = repr(column) if " " in column else column
-        notes.append(("field", f"the column {column!r} is unknown; if it holds {meant}, add --columns {meant}={shown}"))
+        what = f"the column {column!r} is unknown; if it holds {meant}, add --columns {meant}={quoted(column)}"
+        notes.append(("field", what))
 
 
 def _values_of(cells: list[str], table: TableLayout) -> Values:

@@ -15,6 +15,7 @@ from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.name_lists import (
+    MEDLINE_NAME,
     doubt_note,
     is_list_like,
     is_surname_and_given_names,
@@ -46,7 +47,6 @@ _FEWEST_NAMES = 3
 _INITIALS = re.compile(r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W\d_a-z]\.?[- ]?){1,4}")
 _HOST = re.compile(r"[\w.-]+\.[a-z]{2,}")
 _PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
-_MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
 _FUSED = re.compile(
     r"(?<=[^\W\d_A-Z])(?<!\bMc)(?<!\bMac)(?<!\bDe)(?<!\bDi)(?<!\bLa)(?<!\bLe)(?<!\bVan)(?<!\bFitz)"
     r"(?=[A-ZÀ-ÖØ-ÞČĆĐŁŚŞŠŽŻİ]\w{0,30}[.\s-])"
@@ -81,7 +81,7 @@ def _is_medline_list(text: str) -> bool:
 
 
 def _all_medline(parts: list[str]) -> bool:
-    return all(_MEDLINE_NAME.fullmatch(part.strip()) for part in parts)
+    return all(MEDLINE_NAME.fullmatch(part.strip()) for part in parts)
 
 
 def have_commas(cells: Iterable[Any], separator: str | None) -> bool:

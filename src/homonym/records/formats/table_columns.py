@@ -80,7 +80,7 @@ def usual_fields(names: Iterable[str], taken: Iterable[str] = ()) -> dict[str, s
 _NUMBERED = re.compile(r"(?:author|autor|auteur|autore|verfasser|creator|作者|著者|저자)(?:name)?(\d{1,2})(?:name)?")
 _CO_AUTHORS = frozenset(
     "coauthor coauthors otherauthors additionalauthors furtherauthors koautor koautoren weitereautoren mitautoren "
-    "weitereverfasser coautores coauteurs autrescoauteurs coautori".split()
+    "weitereverfasser coautores coauteurs autresauteurs autrescoauteurs coautori".split()
 )
 
 
@@ -95,7 +95,9 @@ def separator_given(columns: Columns) -> str | None:
     return given if isinstance(given, str) or given is None else given[0]
 
 
-def more_author_columns(names: tuple[str, ...], fields: Mapping[str, str], columns: Columns) -> tuple[str, ...]:
+def more_author_columns(
+    names: tuple[str, ...], fields: Mapping[str, str], columns: Columns, file: str = ""
+) -> tuple[str, ...]:
     """The columns of authors behind the first one: those that the user named, "Author 2", or "Co-authors".
 
     >>> more_author_columns(("Author 1", "Author 2", "Title"), {"authors": "Author 1"}, {})
@@ -105,7 +107,7 @@ def more_author_columns(names: tuple[str, ...], fields: Mapping[str, str], colum
     """
     first = fields.get("authors", "")
     if "authors" in columns:
-        return tuple(_column("authors", name, names, "") for name in columns_given(columns["authors"])[1:])
+        return tuple(_column("authors", name, names, file) for name in columns_given(columns["authors"])[1:])
     others = [name for name in names if name != first and name not in fields.values()]
     if _NUMBERED.fullmatch(column_key(first)):
         return tuple(name for name in others if _NUMBERED.fullmatch(column_key(name)))
@@ -180,7 +182,7 @@ def fields_of(names: tuple[str, ...], columns: Columns, file: str) -> dict[str, 
     if "author" in given and not fields.keys() & {"authors", "name", "family"}:
         raise InputError(
             f"{file}: no column holds the authors. `author` is the column of known labels; did you mean `authors`, as "
-            f"in --columns authors={_quoted(given['author'])}?"
+            f"in --columns authors={quoted(given['author'])}?"
         )
     by_document, by_mention = "authors" in fields, "name" in fields or "family" in fields
     if by_document and by_mention:
@@ -195,10 +197,10 @@ def fields_of(names: tuple[str, ...], columns: Columns, file: str) -> dict[str, 
     return fields
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """A name as it is typed in a shell.
 
-    >>> _quoted("bar"), _quoted("Author 1")
+    >>> quoted("bar"), quoted("Author 1")
     ('bar', '"Author 1"')
     """
     return name if name.isalnum() else f'"{name}"'
