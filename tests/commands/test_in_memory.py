@@ -120,7 +120,7 @@ def test_path_without_output_gives_a_result(tmp_path: Path, result: Result) -> N
         ([{"id": "a"}, "b.bib"], r"but got a list with an object of the type str \(entry 2\)"),
         ([{"id": "a"}, None], r"but got a list with an object of the type NoneType \(entry 2\)"),
         (["b.bib", {"id": "a"}], r"but got a list with an object of the type dict \(entry 2\)"),
-        ((row for row in ROWS), r"type generator; pass list\(…\) of it"),
+        ((row for row in ROWS), r"type generator; wrap it in list\(…\)"),
         ([], "expected paths, .* but the list is empty"),
         ([{}], "no column is recognised as authors"),
         (pd.DataFrame({"x": [1]}), "the data: no column is recognised as authors; it has 'x'"),

@@ -207,7 +207,7 @@ def test_events_are_a_sequence_and_none_is_said(result: Path, tmp_path: Path) ->
     assert found[-1] == found[len(found) - 1]
     assert found[:1] == [found[0]]
     done = homonym_command("events", result, "--since", "2999-01-01", check=True)
-    assert done.stderr == f"{result} has no events like this.\n"
+    assert done.stderr == f"{result} has no events that match.\n"
 
 
 def test_shared_e_mail_speaks_against_different(tmp_path: Path) -> None:

@@ -737,7 +737,7 @@ def _status(signals: list[int]) -> int:
     except click.exceptions.Exit as wanted:
         return wanted.exit_code
     except SystemExit as ended:
-        if isinstance(ended.__context__, OSError):  # click's answer to a closed pipe; 1 would mean that a check failed
+        if ended.code == 1:  # click's answer to a closed pipe; the status 1 would mean that a check failed
             return 128 + SIGPIPE
         raise
     except (click.Abort, KeyboardInterrupt) as stopped:

@@ -185,7 +185,7 @@ class ForkedWorker:
                 os.close(pipe.fileno() if pipe else -1)
             os.setsid()  # Ctrl-C goes to the parent, which then ends this process
             # Not the streams of the parent, whose locks a thread may have held.
-            sys.stdout = sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+            sys.stdout = sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
             _work(tasks, answers)
         finally:
             os._exit(0)  # without flushing what the parent was about to print

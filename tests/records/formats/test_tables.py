@@ -1106,6 +1106,33 @@ def test_one_comma_in_a_cell_is_part_of_a_name_where_other_names_have_one(read: 
     assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2), ("warning", 4)]
 
 
+@pytest.mark.parametrize(
+    ("cells", "names"),
+    [
+        (["Santiago Ramón, Juan Carlos", "Gómez, Ana"], [["Santiago Ramón, Juan Carlos"], ["Gómez, Ana"]]),
+        (["Jane Doe, Jim Roe", "Ann Poe, Al Moe, Jo Zoe"], [["Jane Doe", "Jim Roe"], ["Ann Poe", "Al Moe", "Jo Zoe"]]),
+        (["Иванов И.И., Петров П.П.", "Doe, J; Roe, R"], [["Иванов И.И.", "Петров П.П."], ["Doe, J", "Roe, R"]]),
+        (
+            ["Martín García, Ana Belén\nGarcía Márquez, Gabriel José", "Gómez, Ana"],
+            [["Martín García, Ana Belén", "García Márquez, Gabriel José"], ["Gómez, Ana"]],
+        ),
+    ],
+)
+def test_other_cells_show_whether_names_have_commas(read: Reads, cells: list[str], names: list[list[str]]) -> None:
+    assert authors_in(read, *cells) == names
+
+
+def test_comma_that_no_other_cell_explains_is_reported(read: Reads) -> None:
+    found = read(written([{"Title": "On x", "Year": "2001", "Authors": "Jane Doe, Jim Roe"}]))
+    assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2)]
+
+
+def test_each_numbered_column_has_one_author(read: Reads) -> None:
+    row = {"Title": "On x", "Year": "2001", "Author 1": "Martín García, Ana Belén", "Author 2": "Smith, John"}
+    (document,) = read(written([row])).documents
+    assert [author.name for author in document.authors] == ["Martín García, Ana Belén", "Smith, John"]
+
+
 def test_doubtful_cells_are_reported(read: Reads) -> None:
     rows = [{"Title": "On x", "Year": "2001", "Authors": "Ana Paz y López Haro"}] * 2
     found = read(written(rows))

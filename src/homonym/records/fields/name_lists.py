@@ -54,13 +54,16 @@ _LEADING_AND = re.compile(r"(?:and|und|et(?! al\b)|&)\s+(?=[^\W\d_])")
 # What lists of names have, and few names: marks, words for "and", "Doe J, ". Each expression begins with one character
 # or a set, which makes the search several times as fast.
 _MARK = re.compile(r"[;|/&]")
+_IN_LISTS = (".,", "et al", "u.a", " u. a", "\nand ", " AND ")
 _SHORT_WORD = re.compile(r" [a-zéита]{1,5} ")
 _JOINED = re.compile(r" (?:and|und|et|och|og|en|ve|oraz|és|и|та|y|e|i) ")
 _TWO_COMMAS = re.compile(r",[^,\n]*,")
 _INITIALS_AND_COMMA = re.compile(r" [A-Z]{1,3}, ")
 _IN_SCRIPT = re.compile(rf"[；，、]|{_EAST_ASIAN} ?(?:[,・]|[等か他외]$)", re.MULTILINE)
-_INITIAL_FIRST = re.compile(r"[^\W\d_]{1,2}\.")
+INITIAL_FIRST = re.compile(r"[^\W\d_]{1,2}\.")
 MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
+# A surname with initials in any script: "Иванов И.И.", "Doe J. A.".
+_DOTTED_NAME = re.compile(r"[^\W\d_][\w'’-]{1,40} (?:[^\W\d_]\.-? ?){1,3}")
 _INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
 _NOT_IN_NAMES = re.compile(r"[\d@:<>=\[\]{}?!]")
 
@@ -71,7 +74,7 @@ def is_list_like(names: str) -> bool:
     >>> is_list_like("Doe, Jane\\nAnn Roe"), is_list_like("Doe, J\\nRoe, R; Poe, E"), is_list_like("Doe J, Roe R")
     (False, True, True)
     """
-    if _MARK.search(names) or "et al" in names or "u.a" in names or "\nand " in names or " AND " in names:
+    if _MARK.search(names) or any(map(names.__contains__, _IN_LISTS)):
         return True
     if _SHORT_WORD.search(names) and _JOINED.search(names):
         return True
@@ -171,8 +174,14 @@ def names_in_lines(text: str) -> list[str]:
         return [joined]
     parts = _between_commas(joined)
     is_wrapped = len(parts) > len(lines) and all(" " in part and _begins_with_given_name(part) for part in parts)
+    is_wrapped &= not all(_has_two_long_parts(line) for line in lines)
     is_wrapped |= _COMMA_AT_END.search(text.strip()) is not None and len(names_in_list(joined.strip(" ,"))) > 1
     return [joined] if is_wrapped or is_group(joined) else lines
+
+
+def _has_two_long_parts(line: str) -> bool:
+    """Whether a line is a name such as "Martín García, Ana Belén"; wrapped lists are cut anywhere."""
+    return line.count(",") == 1 and all(" " in part.strip() for part in line.split(","))
 
 
 def is_unclear_break(text: str) -> bool:
@@ -300,6 +309,8 @@ def _names_between_commas(text: str) -> list[str]:
     parts = _between_commas(text)
     if len(parts) < 2 or is_group(text) or any(map(is_group, parts)) or any(map(_EAST_ASIAN_NAME.fullmatch, parts)):
         return []
+    if all(map(_DOTTED_NAME.fullmatch, parts)):
+        return parts
     if all(map(_is_medline, parts)):
         if text.count(".") == 1:  # PubMed ends its lists with a full stop
             parts[-1] = parts[-1].rstrip(".")
@@ -359,13 +370,13 @@ def _given_names() -> frozenset[str]:
 def _begins_with_given_name(name: str) -> bool:
     """Whether the first word of a name is an initial or a known given name."""
     word = name.partition(" ")[0]
-    return bool(_INITIAL_FIRST.match(word)) or _is_given_name(word)
+    return bool(INITIAL_FIRST.match(word)) or _is_given_name(word)
 
 
 def _place_of_given_name(name: str) -> str:
     """Whether the first or the last word of a name is a known given name; empty if both or none is."""
-    first, *_, last = name.split()
-    found = _is_given_name(first.rstrip(".")), _is_given_name(last)
+    words = name.split()
+    found = len(words) > 1 and _is_given_name(words[0].rstrip(".")), len(words) > 1 and _is_given_name(words[-1])
     return {(True, False): "first", (False, True): "last"}.get(found, "")
 
 

@@ -31,7 +31,7 @@ _FOOTNOTES = re.compile(
     r"\^(?:\{[^{}]{1,10}\}|\w{1,3}(?:,\w{1,2}(?=[,;\s]|$))*)"
     r"|\s?\(\d{1,2}(?:\s?,\s?\d{1,2})*\)"
     r"|(?<=[^\W\d_]|\.)\d{1,2}(?:,\s?\d{1,2}(?!\d))*(?![\w.)@-])"
-    rf"|\s?{_FOOTNOTE_SIGN}+(?:,\s?{_FOOTNOTE_SIGN}+)*"
+    rf"|\s?{_FOOTNOTE_SIGN}++(?:,\s?{_FOOTNOTE_SIGN}++)*"
 )
 
 

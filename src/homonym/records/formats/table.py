@@ -40,6 +40,7 @@ from homonym.records.formats.table_columns import (
     are_documents,
     columns_given,
     fields_of,
+    is_numbered,
     items_of,
     key_fields,
     key_of,
@@ -152,7 +153,7 @@ class TableLayout:
     by_author: bool
     misspelled: tuple[tuple[str, str], ...] = ()  # columns that are not read, and the fields they may mean
     with_semicolons: frozenset[str] = frozenset()  # lists of words whose commas are part of the words
-    names_with_commas: bool = True  # whether commas are part of names in lists
+    names_with_commas: bool | None = True  # whether commas are part of names in lists; None if unknown
     more_authors: tuple[str, ...] = ()  # further columns of authors
 
     @property
@@ -334,7 +335,8 @@ def _layout_of(
     """The layout of a table, from its columns and, where these are not enough, from its first rows."""
     fields = fields_of(names, columns, file)
     more = more_author_columns(names, fields, columns, file)
-    list_separator, with_commas = separator_given(columns), True
+    list_separator: str | None = separator_given(columns)
+    with_commas: bool | None = True
     if "authors" in fields and not (list_separator and "authors" in columns):
         wanted = list(dict.fromkeys([fields["authors"], *more, fields[key_of(fields) or "authors"]]))
         sample = [row for row in islice(rows_of(wanted), _FIRST_ROWS) if isinstance(row, dict)]
@@ -343,7 +345,7 @@ def _layout_of(
         else:
             cells = [row.get(column) for column in (fields["authors"], *more) for row in sample]
             list_separator = list_separator or separator_in(cells)
-            with_commas = have_commas(cells, list_separator)
+            with_commas = is_numbered(fields["authors"]) or have_commas(cells, list_separator)
             if list_separator is None and set(map(column_key, names)) >= _SPRINGER:
                 list_separator = FUSED
     return TableLayout(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from homonym.errors import counted
@@ -15,6 +15,7 @@ from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.name_lists import (
+    INITIAL_FIRST,
     MEDLINE_NAME,
     doubt_note,
     is_list_like,
@@ -23,6 +24,7 @@ from homonym.records.fields.name_lists import (
     may_be_two_names,
     names_in_lines,
     names_in_list,
+    split_note,
     without_leading_and,
 )
 from homonym.records.fields.name_remarks import without_footnotes
@@ -84,19 +86,34 @@ def _all_medline(parts: list[str]) -> bool:
     return all(MEDLINE_NAME.fullmatch(part.strip()) for part in parts)
 
 
-def have_commas(cells: Iterable[Any], separator: str | None) -> bool:
+def have_commas(cells: Iterable[Any], separator: str | None) -> bool | None:
     """Whether names in lists with this separator have commas; if not, a comma in another cell separates names.
+
+    Without a separator, cells such as "Doe, Jane" show that names have commas, and "J Doe, A Roe, B Poe" that commas
+    separate names; None if no cell shows it.
 
     >>> have_commas(["Doe, J; Roe, R"], ";"), have_commas(["Jane Doe; R Roe; A Poe"], ";"), have_commas(["Doe, J"], ";")
     (True, False, True)
+    >>> [have_commas([cell], None) for cell in ("Doe, Jane", "J Doe, A Roe, B Poe", "J Doe, A Roe")]
+    [True, False, None]
     """
+    if separator is None:
+        texts = (cell for cell in cells if isinstance(cell, str) and "," in cell)
+        return _names_have_commas([line for text in texts for line in names_in_lines(text)])
     lists = [cell for cell in cells if separator and isinstance(cell, str) and separator in cell.strip(" ;|")]
     names = [name for cell in lists for name in cell.split(separator) if name.strip()]
     return len(names) < _FEWEST_NAMES or 10 * sum("," in name for name in names) > len(names)
 
 
-def names_in(cell: str, separator: str | None, *, with_commas: bool = True) -> list[str]:
-    """The names in one text; `with_commas` is false if commas are no part of the names of this table.
+def _names_have_commas(cells: Sequence[str]) -> bool | None:
+    parts = [[part.strip() for part in cell.strip(" ,").split(",")] for cell in cells if not _is_medline_list(cell)]
+    if len(parts) < len(cells) or any(len(one) > 2 and all(" " in part for part in one) for one in parts):
+        return False
+    return True if any(len(one) == 2 and not all(" " in part for part in one) for one in parts) else None
+
+
+def names_in(cell: str, separator: str | None, *, with_commas: bool | None = True) -> list[str]:
+    """The names in one text; `with_commas` is whether commas are part of the names of this table, None if unknown.
 
     >>> names_in("Doe, Jane", None), names_in("J. Doe, A. B. Roe", None), names_in("Doe J, Roe AB.", None)
     (['Doe, Jane'], ['J. Doe', 'A. B. Roe'], ['Doe J', 'Roe AB'])
@@ -106,6 +123,8 @@ def names_in(cell: str, separator: str | None, *, with_commas: bool = True) -> l
     (['J. Doe', 'A. Roe'], ['Food and Drug Administration'])
     >>> names_in("Doe J, Roe AB; Study Group.", COMMAS), names_in("Jane McDoeRichard RoeXiao-Li Wu", FUSED)
     (['Doe J', 'Roe AB', 'Study Group'], ['Jane McDoe', 'Richard Roe', 'Xiao-Li Wu'])
+    >>> names_in("Jane Doe, Jim Roe", None, with_commas=False), names_in("Martín García, Ana Belén", None)
+    (['Jane Doe', 'Jim Roe'], ['Martín García, Ana Belén'])
     >>> names_in("Jane Doe, John Smith, Wei Wang", ";"), names_in("Martín García, Ana Belén", ";")
     (['Jane Doe', 'John Smith', 'Wei Wang'], ['Martín García, Ana Belén'])
     """
@@ -116,7 +135,7 @@ def names_in(cell: str, separator: str | None, *, with_commas: bool = True) -> l
     return names
 
 
-def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[str]:
+def _names_in_line(line: str, separator: str | None, with_commas: bool | None) -> list[str]:
     text = _ELLIPSIS.sub("", plain_text(line))
     if "::" in text:
         text = _AUTHORITY.sub("", text)
@@ -134,6 +153,8 @@ def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[
         if len(found := names_in_list(text)) > 1:
             return list(found)
         separator = next((mark for mark in (";", "|") if mark in text), None)
+        if separator is None and with_commas and _may_be_one_name(text.strip(" ,")):
+            return [text.strip(" ,")]
         if separator is None and _is_pair(text):
             separator = " and "
     names = text.split(separator) if separator else _names_between_commas(text)
@@ -143,11 +164,17 @@ def _names_in_line(line: str, separator: str | None, with_commas: bool) -> list[
     return [name for part in parts for name in names_in_list(without_leading_and(part))]
 
 
-def _names_without(text: str, with_commas: bool) -> list[str]:
+def _may_be_one_name(text: str) -> bool:
+    """Whether a text with one comma may be one name, unlike "Doe J, Roe A" and "J. Doe, A. Roe"."""
+    parts = [part.strip() for part in text.split(",")]
+    return len(parts) == 2 and not _is_medline_list(text) and not all(map(INITIAL_FIRST.match, parts))
+
+
+def _names_without(text: str, with_commas: bool | None) -> list[str]:
     """The names in a text that lacks the separator of its table: mostly one, but some cells have another separator."""
     text = text.strip(" ,;|")
     found = names_in_list(text) if is_list_like(text) else (text,)
-    if len(found) == 1 and "," in text and not with_commas:
+    if len(found) == 1 and "," in text and with_commas is False:
         found = tuple(_names_between_commas(text))
     return list(found)
 
@@ -218,10 +245,10 @@ _PERSON = {
 
 
 class ListNotation(NamedTuple):
-    """How a table writes lists of authors: the separator, and whether the names have commas."""
+    """How a table writes lists of authors: the separator, and whether the names have commas; None if unknown."""
 
     separator: str | None = None
-    with_commas: bool = True
+    with_commas: bool | None = True
 
 
 def author_list(values: Values, notation: ListNotation, notes: list[Note]) -> list[Author]:
@@ -262,9 +289,11 @@ def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
     require_few_authors(max(map(text.count, _LIST_MARKS)) // _MARKS_PER_NAME)
     names = [name for name in names_in(text, notation.separator, with_commas=notation.with_commas) if name]
     # "Jane Doe, John Smith" may be two people, but "Martín García, Ana Belén" is one: the table decides.
-    is_open = notation.separator is not None and len(names) == 1 and may_be_two_names(names[0])
-    if is_open or ("\n" in text and is_unclear_break(text)):
+    is_open = notation.with_commas is not False and may_be_two_names(text)
+    if (is_open and len(names) == 1) or ("\n" in text and is_unclear_break(text)):
         notes.append(("warning", doubt_note(text)))
+    elif is_open:
+        notes.append(("warning", split_note(text, len(names))))
     return names
 
 

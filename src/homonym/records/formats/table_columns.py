@@ -84,6 +84,11 @@ _CO_AUTHORS = frozenset(
 )
 
 
+def is_numbered(column: str) -> bool:
+    """Whether a column has one author of several columns, such as "Author 1"."""
+    return _NUMBERED.fullmatch(column_key(column)) is not None
+
+
 def columns_given(given: str | Sequence[str]) -> list[str]:
     """The columns that the user named for a field, mostly one."""
     return [given] if isinstance(given, str) else list(given)
@@ -109,8 +114,8 @@ def more_author_columns(
     if "authors" in columns:
         return tuple(_column("authors", name, names, file) for name in columns_given(columns["authors"])[1:])
     others = [name for name in names if name != first and name not in fields.values()]
-    if _NUMBERED.fullmatch(column_key(first)):
-        return tuple(name for name in others if _NUMBERED.fullmatch(column_key(name)))
+    if is_numbered(first):
+        return tuple(filter(is_numbered, others))
     if column_key(first) in _ONE_AUTHOR:
         return tuple(name for name in others if column_key(name) in _CO_AUTHORS or _is_following(first, name))
     return ()
