@@ -716,7 +716,7 @@ def main() -> None:
     """Run the command line and exit.
 
     Exit status: 0 if everything was done, 1 if a check found problems, 2 for wrong usage, input or output, 130 after
-    Ctrl-C, 143 after SIGTERM, 129 after SIGHUP, 141 if nobody reads what it prints.
+    Ctrl-C, 143 after SIGTERM, 129 after SIGHUP, 141 if its standard output is a closed pipe.
     """
     if sys.stdout is not None:  # it may be closed
         print_any_name(sys.stdout)
