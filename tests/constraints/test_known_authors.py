@@ -1,4 +1,4 @@
-"""Known authors: as must-link groups, as targets of new mentions, and their parts."""
+"""Known authors: as must-link groups, and as targets of new mentions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from homonym.constraints.known_authors import (
     _compare_with_clusters,
     _join_must_links,
     _without_cannot_links,
-    parts_of_authors,
     place_new_mentions,
     with_known_authors,
 )
@@ -78,21 +77,6 @@ def test_known_authors_stay_and_new_mentions_join_the_best_or_form_new_authors(c
             alone = [y for y in range(len(old)) if second[y] == second[x] and old[y] < 0]
             assert all(old[y] < 0 for y in range(len(old)) if author[y] == author[x])
             assert {y for y in range(len(old)) if author[y] == author[x]} <= {*alone}
-
-
-@settings(max_examples=examples(300))
-@given(case=clusterings(), whole=st.sets(st.integers(0, 11)))
-def test_parts_of_authors_are_in_one_cluster_unless_authors_are_whole(case: Clustered, whole: set[int]) -> None:
-    _, fresh, old, bounds = case
-    is_whole = np.array([one in whole for one in old])
-    found = parts_of_authors(np.array(old), np.array(fresh, np.int32), np.array(bounds), is_whole).tolist()
-    cluster = list(zip(blocks_of(bounds), fresh, strict=True))
-    assert [one < 0 for one in found] == [one < 0 for one in old]
-    for x in range(len(old)):
-        for y in range(len(old)):
-            if old[x] >= 0 and old[y] >= 0:
-                same = old[x] == old[y] and (old[x] in whole or cluster[x] == cluster[y])
-                assert (found[x] == found[y]) == same
 
 
 def test_new_mentions_that_cannot_be_linked_with_an_author_or_with_each_other_do_not_join_it() -> None:

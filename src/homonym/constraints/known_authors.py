@@ -3,10 +3,9 @@
 A must-link of the evidence is left out where it would join a known author with a mention that is on one of its
 documents, has another identifier of one kind, or is called different by the user.
 
-Two questions are answered by comparing known authors with clusters that were found without them: which author a new
-mention joins if authors must not change (`place_new_mentions`), and which parts an author has if it may be divided
-(`parts_of_authors`). Cannot-links between known authors would be no answer to the first: they spread new mentions of
-one person over all known authors that are fragments of this person.
+Which author a new mention joins if authors must not change is answered by comparing known authors with clusters that
+were found without them (`place_new_mentions`). Cannot-links between known authors would be no answer: they spread new
+mentions of one person over all known authors that are fragments of this person.
 """
 
 from __future__ import annotations
@@ -57,27 +56,6 @@ def with_known_authors(block_start: Integers, found: FoundConstraints | None, ol
         return Constraints(inside, nothing, np.zeros(2, np.int64), np.zeros(0, np.int32))
     group = _join_must_links(found.evidence, found.must_links.representative, group, old, separate=False)
     return build_constraints(found.evidence, group, found.has_cannot_links, (0, blocks))
-
-
-def parts_of_authors(
-    old: Integers, fresh: NDArray[np.int32], block_start: Integers, is_whole: NDArray[np.bool_]
-) -> Integers:
-    """A number for each part of each known author, −1 for mentions without one.
-
-    The parts are the mentions of an author that are in one cluster of a clustering without known authors, `fresh`.
-    Authors of mentions that are marked as `is_whole` are one part.
-
-    >>> old, fresh = np.array([0, 0, 0, 1, 1, -1]), np.array([0, 1, 0, 1, 4, 4], np.int32)
-    >>> parts_of_authors(old, fresh, np.array([0, 6]), np.array([False] * 6)).tolist()
-    [0, 1, 0, 2, 3, -1]
-    >>> parts_of_authors(old, fresh, np.array([0, 6]), np.array([False] * 4 + [True, False])).tolist()
-    [0, 1, 0, 2, 2, -1]
-    """
-    cluster = _first_of_block(block_start) + fresh
-    cluster = np.where(np.isin(old, old[is_whole]), -1, cluster)
-    codes, known = np.full(len(old), -1), old >= 0
-    codes[known] = np.unique(np.stack([old[known], cluster[known]]), axis=1, return_inverse=True)[1].ravel()
-    return codes
 
 
 def place_new_mentions(

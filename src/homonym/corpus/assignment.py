@@ -1,15 +1,14 @@
 """Clusters blocks of a result again, and compares the clusters with the authors that the blocks have.
 
-Each block is clustered from scratch, as in a run, and once more with what is kept of its authors. The bag of a cluster
-is the sum of the bags of its mentions, so an old author can enter the ordinary clustering as a must-link group.
+- With `assign`, old authors do not change. Each block is clustered twice: from scratch, as in a run, and with its
+  authors as must-link groups. The bag of a cluster is the sum of the bags of its mentions, so an author can enter the
+  ordinary clustering. New mentions join the author that fits both clusterings best, or form new authors (see
+  `place_new_mentions`).
+- With `grow`, blocks are clustered from scratch. Only authors that must stay whole enter as must-link groups. So old
+  authors merge and are divided as a run on all documents would do it, with the frequencies and limit of the epoch.
 
-- With `assign`, old authors do not change. New mentions join the author that fits both clusterings best, or form new
-  authors (see `place_new_mentions`).
-- With `grow`, the mentions of an old author that are in different fresh clusters are its parts. The parts enter the
-  second clustering as groups: if they do not merge again, the author is divided. Old authors may also merge.
-
-Why both: authors that were found with few papers and the frequencies of a small collection may be two people. If all
-new mentions of both joined them, precision would fall with every update (docs/study.md).
+Why from scratch: authors that were found with few papers and the frequencies of a small collection may be two people.
+If all new mentions of both joined them, precision would fall with every update (docs/study.md).
 
 Identifiers, names, documents and the user's pairs act as in a run (see constraints/known_authors.py).
 """
@@ -34,7 +33,6 @@ from homonym.constraints.evidence import UserPairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
 from homonym.constraints.known_authors import (
     author_codes,
-    parts_of_authors,
     place_new_mentions,
     with_known_authors,
 )
@@ -93,8 +91,8 @@ def cluster_rows(
     """Cluster whole blocks, or any groups of mentions that have one value as their block.
 
     `rows` has the columns of schema.AUTHORS; new rows have no author_id. `bags` has the documents of all rows; files go
-    to the empty directory `work`. With `separate`, old authors do not change; else they may merge, and those that are
-    not in `whole` may be divided.
+    to the empty directory `work`. With `separate`, old authors do not change; else only those in `whole` enter the
+    clustering, as groups that may merge.
     """
     reloaded = reload_rows(bags, rows, work, complete=False)
     encoded, counted, settings = reloaded.encoded, reloaded.counted, epoch.settings
@@ -103,13 +101,13 @@ def cluster_rows(
     start = encoded.block_start
     old = author_codes(rows["author_id"], start)
     run = _block_clusterer(encoded, epoch, threads)
-    has_old = np.add.reduceat(old >= 0, start[:-1]) > 0
-    label = run(found.of_blocks(0, len(start) - 1) if found else None, margins=False, skipped=~has_old).label
     if not separate:
         is_whole = pc.is_in(rows["author_id"], pa.array(sorted(whole), pa.string())).to_numpy()
-        old = parts_of_authors(old, label, start, is_whole)
+        old = np.where(is_whole, old, -1)
     clustering = run(with_known_authors(start, found, old), margins=epoch.confidence is not None)
     if separate:
+        has_old = np.add.reduceat(old >= 0, start[:-1]) > 0
+        label = run(found.of_blocks(0, len(start) - 1) if found else None, margins=False, skipped=~has_old).label
         fresh = np.where(np.repeat(has_old, np.diff(start)), label, clustering.label)
         clustering = replace(clustering, label=place_new_mentions(clustering.label, fresh, start, found, old))
     return _clustered(rows, encoded, found, clustering, epoch, counted)
