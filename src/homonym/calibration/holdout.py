@@ -60,7 +60,7 @@ def divide(keys: Sequence[str], true_size: Codes, *, share: float, most: int) ->
         raise SettingsError(f"the number of names of each true size must be at least 1, got {most}.")
     group = size_groups(true_size)
     order = sorted(range(len(keys)), key=lambda i: (group[i], _hash(keys[i]), keys[i]))
-    used = _at_most(order, group, most)
+    used = _at_most(order, group, min(most, len(keys)))
     # Evenly spaced names in this order, so that each size and all sizes together get their share.
     chosen = np.diff(np.floor(np.arange(len(used) + 1) * share + 0.5)) > 0
     return np.sort(used[chosen]), np.sort(used[~chosen])
