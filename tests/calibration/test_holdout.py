@@ -163,3 +163,8 @@ def test_rejects_a_split_with_an_empty_part(share: float, part: str) -> None:
         f"a training share of {share} leaves none of 1 labelled name for {part}; "
         "label more names or change --training-share."
     )
+
+
+def test_refuses_a_number_of_names_that_no_file_can_hold() -> None:
+    with pytest.raises(SettingsError, match="at most 9223372036854775807"):
+        divided({"a": 1, "b": 2}, 0.5, most=10**400)

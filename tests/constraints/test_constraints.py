@@ -630,3 +630,31 @@ def test_the_users_pair_outranks_an_orcid() -> None:
     found = constraints_of(collection, UserPairs(("m0",), ("m1",), (True,)))
     assert found is not None
     assert found.must_links.representative.tolist() == [0, 0, 2]
+
+
+def orcid_of_many(folder: Path, *given: str) -> tuple[list[str], str]:
+    """The authors of mentions of these given names that all have one ORCID, and the conflicts of the run."""
+    documents = [
+        {"id": f"d{place}", "title": f"title{place} word{place}",
+         "authors": [{"name": f"Smith, {name}", "ids": {"orcid": ORCIDS[0]}}]}
+        for place, name in enumerate(given)
+    ]  # fmt: skip
+    source, output = folder / "documents.jsonl", folder / "authors.csv"
+    source.write_bytes(b"\n".join(map(orjson.dumps, documents)))
+    disambiguate(source, output, resources=ONE)
+    with output.open(newline="", encoding="utf-8") as stream:
+        authors = [row["author_id"] for row in csv.DictReader(stream)]
+    conflicts = conflicts_path(output)
+    return authors, conflicts.read_text() if conflicts.exists() else ""
+
+
+def test_identifier_of_three_people_links_none_and_is_reported(tmp_path: Path) -> None:
+    authors, conflicts = orcid_of_many(tmp_path, "John", "James", "Julia", "J.", "Julia")
+    assert len({*authors[:3]}) == 3
+    assert "Smith, John and Smith, James; none of the links of these 5 mentions by orcid is made" in conflicts
+
+
+def test_identifier_with_one_wrong_name_links_all(tmp_path: Path) -> None:
+    authors, conflicts = orcid_of_many(tmp_path, "John", "John", "James", "J.", "John W.")
+    assert len({*authors}) == 1
+    assert "they stay linked" in conflicts

@@ -307,3 +307,10 @@ def test_the_current_directory_and_those_above_are_not_replaced(records: Path, o
     assert ended.stderr.startswith("homonym: ")
     assert "name another" in ended.stderr
     assert [path.name for path in deeper.parent.rglob("*")] == ["deeper"]
+
+
+@pytest.mark.parametrize("name", ["n" * 230 + ".csv", "n" * 240, "ü" * 120 + ".parquet"])
+def test_refuses_a_name_too_long_for_temporary_files(records: Path, name: str) -> None:
+    with pytest.raises(OutputError, match="choose a shorter name"):
+        disambiguate(records, records.with_name(name))
+    assert list(records.parent.iterdir()) == [records]

@@ -32,6 +32,10 @@ class NameSplit:
     warnings: list[str]
 
 
+# Largest number that the notes of a study can hold.
+_LARGEST = 2**63 - 1
+
+
 def split(names: LabelledNames, *, share: float = TRAINING_SHARE, most: int = MAX_NAMES_PER_SIZE) -> NameSplit:
     """Split names into training and test names; warns of true sizes that are missing from either."""
     training, test = divide(names.key, names.true_size, share=share, most=most)
@@ -58,6 +62,8 @@ def divide(keys: Sequence[str], true_size: Codes, *, share: float, most: int) ->
         raise SettingsError(f"the training share must be above 0 and at most 1, got {share:g}.")
     if most < 1:
         raise SettingsError(f"the number of names of each true size must be at least 1, got {most}.")
+    if most > _LARGEST:
+        raise SettingsError(f"the number of names of each true size must be at most {_LARGEST}; choose a smaller one.")
     group = size_groups(true_size)
     order = sorted(range(len(keys)), key=lambda i: (group[i], _hash(keys[i]), keys[i]))
     used = _at_most(order, group, most)

@@ -78,6 +78,7 @@ class _ConflictTexts:
         """What links two mentions, what separates them, and which of the two won."""
         outcome = "they stay linked"
         if conflict.dropped:
+            linked_by = linked_by if conflict.dropped in linked_by else [*linked_by, conflict.dropped]
             mentions = counted(len(conflict.members), "mention")
             outcome = f"none of the links of these {mentions} by {conflict.dropped} is made"
         left, right = (self.mention_id[mention] for mention in (conflict.left, conflict.right))

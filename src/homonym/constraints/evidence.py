@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -146,6 +146,10 @@ class MentionEvidence:
     def separating_ids(self) -> dict[str, Integers]:
         """The kinds of identifiers whose different values mean different people."""
         return {kind: ids for kind, ids in self.ids.items() if kind not in LINKING_ONLY}
+
+    def without_identifiers(self, unusable: Mapping[str, NDArray[np.bool_]]) -> MentionEvidence:
+        """The same evidence without the identifiers of some mentions, by kind."""
+        return replace(self, ids={kind: np.where(unusable[kind], -1, ids) for kind, ids in self.ids.items()})
 
     def blocks_with_cannot_links(self) -> NDArray[np.bool_]:
         """For each block, whether it has any cannot-link."""

@@ -12,7 +12,16 @@ from homonym.collection.encoded import Encoded
 from homonym.constraints.cannot_link import build_constraints
 from homonym.constraints.conflicts import ConstraintConflict, describe_conflicts
 from homonym.constraints.evidence import MentionEvidence, UserPairs, collect_evidence
-from homonym.constraints.must_link import DOCUMENT, NAME, PAIR, Mask, MustLinks, find_must_links, find_name_conflicts
+from homonym.constraints.must_link import (
+    DOCUMENT,
+    NAME,
+    PAIR,
+    Mask,
+    MustLinks,
+    find_must_links,
+    find_name_conflicts,
+    find_placeholders,
+)
 from homonym.settings import Settings
 
 
@@ -62,6 +71,8 @@ def find_constraints(encoded: Encoded, settings: Settings, pairs: UserPairs | No
         return None
     warnings: list[str] = []
     evidence = collect_evidence(encoded, settings, pairs, warnings)
+    placeholders, placeholder_conflicts = find_placeholders(evidence)
+    evidence = evidence.without_identifiers(placeholders)
     links = find_must_links(evidence)
     overruled, name_conflicts = find_name_conflicts(evidence, links)
     outliers = _outliers(links.representative, overruled)
@@ -79,7 +90,7 @@ def find_constraints(encoded: Encoded, settings: Settings, pairs: UserPairs | No
             linked=int(np.any(list(links.linked.values()), axis=0).sum()),
             apart={kind: total for kind, number in apart.items() if (total := int(number.sum()) // 2)},
         ),
-        conflicts=describe_conflicts(links.conflicts + name_conflicts, links, encoded),
+        conflicts=describe_conflicts(placeholder_conflicts + links.conflicts + name_conflicts, links, encoded),
         warnings=warnings,
     )
 

@@ -16,6 +16,9 @@ Mask = NDArray[np.bool_]
 
 PAIR, DOCUMENT, NAME = "pair", "document", "name"
 
+# Maximum number of different names of an identifier in a block that are compared with each other.
+_COMPARED_NAMES = 200
+
 
 @dataclass(frozen=True)
 class LinkConflict:
@@ -71,6 +74,45 @@ def find_must_links(evidence: MentionEvidence) -> MustLinks:
     linked, counts = _links_left(evidence, component)
     requested = {kind: np.isin(np.arange(mentions), pairs) for kind, pairs in edges.items()}
     return MustLinks(requested, component, linked, counts, conflicts)
+
+
+def find_placeholders(evidence: MentionEvidence) -> tuple[dict[str, Mask], list[LinkConflict]]:
+    """Identifiers that several people of a block have: by kind which mentions have one, and a conflict for each.
+
+    Three names that all exclude each other are those of three people. Such an identifier is a placeholder, or the
+    address of an institution. Two names may be one person's, because a given name can be wrong.
+    """
+    found, conflicts = {}, list[LinkConflict]()
+    for kind, ids in evidence.ids.items():
+        found[kind] = np.zeros(len(ids), np.bool_)
+        for members in _with_three_names(evidence, ids):
+            if two := _names_of_three_people(evidence, members):
+                found[kind][members] = True
+                conflicts.append(LinkConflict(NAME, *two, members, kind))
+    return found, conflicts
+
+
+def _with_three_names(evidence: MentionEvidence, ids: Integers) -> Iterator[Integers]:
+    """The mentions of a block with the same identifier, where they have at least three different names."""
+    having = np.flatnonzero((ids >= 0) & (evidence.names.count[evidence.block] > 2))
+    block, number = evidence.block[having], evidence.names.number[having]
+    group, size = equal_keys(block, ids[having])
+    is_new_name = equal_keys(group, number)[0] == np.arange(len(having))
+    names = np.bincount(group[is_new_name], minlength=len(having))
+    candidates = np.flatnonzero((names[group] > 2) & (size > 2))
+    order = candidates[np.argsort(group[candidates], kind="stable")]
+    borders = np.flatnonzero(np.diff(group[order])) + 1
+    return (having[part] for part in np.split(order, borders) if len(part))
+
+
+def _names_of_three_people(evidence: MentionEvidence, members: Integers) -> tuple[int, int] | None:
+    """Two of three mentions of a block whose names all exclude each other; None if there are no such three."""
+    _, first = np.unique(evidence.names.number[members], return_index=True)
+    example = members[np.sort(first)[:_COMPARED_NAMES]]
+    number, block = evidence.names.number[example], evidence.block[example[:1]]
+    excludes = evidence.names.are_incompatible(block, number[:, None], number[None, :]).astype(np.int64)
+    x, y = np.nonzero((excludes @ excludes) * excludes)  # pairs that a third name excludes, and each other
+    return (int(min(example[x[0]], example[y[0]])), int(max(example[x[0]], example[y[0]]))) if len(x) else None
 
 
 def link_rank(kind: str) -> int:

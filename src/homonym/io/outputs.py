@@ -30,6 +30,24 @@ Paths = str | Path | Sequence[str | Path]
 PAGE_SUFFIXES = (".html", ".htm")
 
 
+# Number of bytes that the longest side file and the name of a temporary file need besides the name of an output.
+_ADDED_TO_NAMES = len(".4194304-01234567.partial.") + len(".contradictions.csv")
+
+
+def require_short_name(path: Path) -> None:
+    """Fail before any work is done if a name leaves no room for the names of temporary and side files."""
+    try:
+        most = os.pathconf(path.parent, "PC_NAME_MAX") - _ADDED_TO_NAMES
+    except (AttributeError, OSError, ValueError):  # a system without such limits, or a directory that does not exist
+        return
+    length = len(os.fsencode(path.name))
+    if 0 < most < length:
+        raise OutputError(
+            f"{path.name[:40]}… cannot be written: its name has {length:,} bytes, and the file system has room for "
+            f"{most} and the names of temporary files; choose a shorter name."
+        )
+
+
 def require_writable(path: Path) -> None:
     """Fail before any work is done if an output cannot be written."""
     if os.path.isdir(path):
@@ -44,6 +62,7 @@ def require_writable(path: Path) -> None:
 def require_writable_parent(path: Path, target: Path) -> None:
     """Fail unless the directory of a target exists and is writable; `path` is how the user named the target."""
     parent = target.parent
+    require_short_name(target)
     if os.path.isfile(parent):
         raise OutputError(f"{path} cannot be written: {parent} is a file, not a directory; name another place.")
     if not os.path.isdir(parent):
@@ -66,6 +85,7 @@ def require_page_path(path: Path) -> None:
 
 def require_directory(path: Path) -> None:
     """Fail before any work is done if a directory cannot be created or written to."""
+    require_short_name(path)
     existing = path if path.exists() else path.parent
     if not existing.is_dir():
         reason = "is a file" if existing.exists() else "does not exist"
