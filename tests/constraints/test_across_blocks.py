@@ -361,3 +361,10 @@ def test_order_of_identifiers_does_not_matter() -> None:
     first, second = (unite_authors(table, ids.take(order), None) for order in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0]))
     assert first == second
     assert first.gone
+
+
+@pytest.mark.parametrize(("third", "named"), [("b1", "m0 and m2 have"), ("a3", "m0 and m1 have")])
+def test_conflict_on_a_document_names_mentions_of_two_blocks_if_there_are_any(third: str, named: str) -> None:
+    rows = [mention(author, "Doe, Jane", "d", orcid=ORCIDS[0]) for author in ("a1", "a2", third)]
+    _, found = united([*rows, mention("c1", "Doe, Jane", "e", orcid=ORCIDS[0])])
+    assert [reason for reason in reasons(found) if "on document d" in reason][0].startswith(named)

@@ -122,3 +122,14 @@ def test_a_group_is_compared_with_all_that_were_joined_before_it(document: list[
     linked, group, old = np.zeros(3, np.int64), np.arange(3), np.array([0, -1, -1])
     found = _join_must_links(evidence, linked, group, old, separate=False)
     assert found.tolist() == ([0, 0, 2] if document[1] == document[2] else [0, 0, 0])
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_must_link_joins_mentions_with_a_known_author_before_a_new_mention(number: int) -> None:
+    """Mention 1 is a known author, which is on one document with the new mention 0; mention 2 is linked with both."""
+    nothing = np.empty((0, 2), np.int64)
+    evidence = MentionEvidence(
+        np.array([0, 3]), np.zeros(3, np.int64), no_names(3, 1), {}, np.array([5, 5, -1]), nothing, nothing
+    )
+    old = np.array([-1, number, -1])
+    assert _join_must_links(evidence, np.zeros(3, np.int64), np.arange(3), old, separate=False).tolist() == [0, 1, 1]

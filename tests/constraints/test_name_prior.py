@@ -261,3 +261,15 @@ def test_labelled_names_are_clustered_with_the_prior_unless_it_is_off(
 def test_a_study_uses_no_prior_unless_asked() -> None:
     assert paper_settings(Settings()).trust_in_names == 0
     assert paper_settings(Settings(name_trust=0.5)).trust_in_names == 0.5
+
+
+@pytest.mark.parametrize("middle", ["A", "B", "Z"])
+def test_every_middle_initial_that_all_mentions_have_makes_namesakes_rarer(middle: str) -> None:
+    columns = {
+        "full_name": ["DOE|JANE"] * 2,
+        "namesakes": [3.0] * 2,
+        "parsed_name": [f"DOE|J{middle}|JANE {middle}|"] * 2,
+        "block": ["DOE, J"] * 2,
+    }
+    found = FullNames.of(np.array([0, 2]), [pa.RecordBatch.from_pydict(columns)])
+    assert found.namesakes.tolist() == pytest.approx([3 * SAME_MIDDLE] * 2)

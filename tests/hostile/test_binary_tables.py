@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from homonym.errors import InputError
 from homonym.io import inputs
-from homonym.io.arrow_messages import read_layout
+from homonym.io.arrow_messages import _field, read_layout
 from homonym.io.tables import open_table
 from homonym.records.reader import read_documents
 
@@ -218,3 +219,9 @@ def test_first_column_with_a_value_counts_of_those_with_the_same_name(tmp_path: 
             writer.write_table(table)
     found = [document for _, document, _ in read_documents(path, "table") if document]
     assert [author.name for document in found for author in document.authors] == ["Doe, J", "Roe, A"]
+
+
+def test_field_behind_the_end_of_the_list_of_places_is_absent() -> None:
+    # A list of places with one field, which is 4 bytes behind the beginning of the table at place 6.
+    table = memoryview(struct.pack("<HHHiI", 6, 8, 4, 6, 7))
+    assert [_field(table, 6, number) for number in range(3)] == [10, 0, 0]

@@ -264,3 +264,7 @@ def test_an_output_below_a_file_is_refused_with_the_reason(tmp_path: Path) -> No
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="file is a file, not a directory"):
         disambiguate(tmp_path / "place" / "in.jsonl", tmp_path / "file" / "out.csv", resources=ONE_THREAD)
+
+
+def test_only_surrogates_that_stand_for_bytes_are_shown_as_bytes() -> None:
+    assert printable("\udc7f\udc80\udcff\udd00") == r"\udc7f\x80\xff\udd00"

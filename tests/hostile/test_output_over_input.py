@@ -274,3 +274,12 @@ def test_a_demonstration_replaces_no_page_of_others(tmp_path: Path) -> None:
 
 def test_a_generated_corpus_replaces_its_own_files(tmp_path: Path) -> None:
     assert small_corpus(tmp_path / "own") == small_corpus(tmp_path / "own")
+
+
+def test_message_about_two_outputs_names_the_other_spelling_only_if_it_differs(tmp_path: Path) -> None:
+    out, link = tmp_path / "out.csv", tmp_path / "link.csv"
+    link.symlink_to(out)
+    with pytest.raises(OutputError, match=r"out.csv is named for two outputs; name a file"):
+        require_distinct([], [out, out])
+    with pytest.raises(OutputError, match=r"link.csv is named for two outputs \(also as .*out.csv\); name a file"):
+        require_distinct([], [out, link])

@@ -236,3 +236,17 @@ def test_reads_a_table_with_an_empty_row_group(tmp_path: Path) -> None:
         writer.write_table(table.slice(0, 0))
         writer.write_table(table)
     assert pa.Table.from_batches(tables.columnar_batches(str(path), ["number"], 10)).equals(table)
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(5, [3, 3, 3]), (6, [6, 3]), (8, [6, 3]), (9, [9]), (10, [9])])
+def test_small_batches_are_joined_up_to_the_number_of_rows(rows: int, expected: list[int]) -> None:
+    parts = [pa.RecordBatch.from_pydict({"number": [1, 2, 3]})] * 3
+    assert [batch.num_rows for batch in tables._gathered(parts, rows)] == expected
+
+
+def test_rows_read_at_a_time_do_not_depend_on_the_place_in_the_file(tmp_path: Path) -> None:
+    table = pa.table({"words": [["word" * 1000]] * 1000})
+    pq.write_table(pa.concat_tables([table] * 3), tmp_path / "t.parquet", row_group_size=1000)
+    metadata = pq.read_metadata(tmp_path / "t.parquet")
+    chunks = [metadata.row_group(number).column(0) for number in range(3)]
+    assert len({tables._chunk_rows(chunk, 1000) for chunk in chunks}) == 1

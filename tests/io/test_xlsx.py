@@ -49,6 +49,8 @@ def cells(content: str, folder: Path, **more: object) -> list[str]:
         ("<c><v>2.014E3</v></c>", "2014"),
         ("<c><v>57094712500</v></c>", "57094712500"),
         ("<c><v>0.25</v></c>", "0.25"),
+        ("<c><v>-999999999999999.0</v></c>", "-999999999999999"),
+        ("<c><v>1e15</v></c>", "1e15"),  # Excel keeps 15 digits
         ('<c t="b"><v>1</v></c>', "TRUE"),
         ('<c t="e"><v>#REF!</v></c>', ""),
         ('<c t="str"><f>A1&amp;"x"</f><v>made</v></c>', "made"),
@@ -206,7 +208,7 @@ def test_bounds_texts_rows_and_styles(tmp_path: Path, monkeypatch: pytest.Monkey
         ("MAX_SHARED_BYTES", 1000, "its texts take more than"),
         ("MAX_ROW_CHARACTERS", 1000, "row 2 has more than 1,000 characters"),
         ("MAX_ELEMENTS", 1, "sheets or styles"),
-        ("MAX_PART_BYTES", 10, "has more than"),
+        ("MAX_PART_BYTES", 10, "has more than 0 MiB"),
     ]:
         with monkeypatch.context() as patched:
             patched.setattr(xlsx, name, value)
@@ -238,3 +240,12 @@ def test_bounds_the_list_of_members(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(zip_files, "MAX_LIST_BYTES", 100)
     with pytest.raises(InputError, match="has more than 10,000 members"), Source(path):
         pass
+
+
+def test_a_part_that_is_too_large_is_reported_with_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_workbook(
+        tmp_path / "a.xlsx", {"S": "<worksheet/>"}, styles=f"<styleSheet>{' ' * (1 << 20)}</styleSheet>"
+    )
+    monkeypatch.setattr(xlsx, "MAX_PART_BYTES", 1 << 20)
+    with pytest.raises(InputError, match="has more than 1 MiB"):
+        list(read_documents(path))

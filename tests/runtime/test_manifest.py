@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from homonym.runtime import checkpoints
 from homonym.runtime.checkpoints import Manifest, digest, read_with_digest, write_durably, write_with_digest
 
 
@@ -65,3 +66,14 @@ def test_digests_depend_on_the_boundaries_of_parts(parts: list[Any]) -> None:
     assert digest(*parts) == digest(*parts)
     assert digest(*parts, b"") != digest(*parts)
     assert digest(parts) != digest(*parts, "more")
+
+
+def test_names_of_files_are_on_the_disk_before_their_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bags").mkdir()
+    for file in ("a.bin", "bags/b.bin"):
+        (tmp_path / file).touch()
+    synced: list[Path] = []
+    monkeypatch.setattr(checkpoints, "sync_directory", synced.append)
+    Manifest(tmp_path).add("read/1", "key", {}, ["a.bin", "bags/b.bin"])
+    before = synced[: synced.index(tmp_path / "done" / "read")]
+    assert {tmp_path, tmp_path / "bags"} <= {*before}

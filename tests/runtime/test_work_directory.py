@@ -155,3 +155,16 @@ def test_removes_partial_outputs_of_a_killed_process(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     remove_partial(tmp_path / "out.csv.gz", 7)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
+
+
+def test_temporary_directory_is_new_and_is_removed() -> None:
+    with work_directory.temporary_work_directory() as directory:
+        assert directory.path.is_dir()
+        assert (directory.lock, directory.former, directory.resumed, directory.lasting) == (None, None, False, False)
+    assert not directory.path.exists()
+
+
+def test_can_be_imported_where_there_are_no_file_locks() -> None:
+    code = "import sys; sys.modules['fcntl'] = None; from homonym.runtime import work_directory as w; print(w.fcntl)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert found.stdout == "None\n", found.stderr

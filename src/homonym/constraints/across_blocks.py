@@ -202,8 +202,7 @@ def _usable(
             kept += group
         elif _blocks(mentions) > 1:
             reason = f"have {what}, but both are on document {document}; it does not link mentions on this document"
-            two = _of_two_blocks(group) if _blocks(group) > 1 else (group[0], group[1])
-            conflicts.append(_conflict(DOCUMENT, two, reason, group))
+            conflicts.append(_conflict(DOCUMENT, _of_two_blocks(group), reason, group))
     if _blocks(kept) > MAX_BLOCKS:
         reason = (
             f"have {what}, but so have mentions of {counted(_blocks(kept), 'name')}, more than {MAX_BLOCKS}; "

@@ -22,7 +22,7 @@ from homonym.io.paths import plain_path
 MAGIC = b"PAR1"
 
 # Types of the compact protocol; a Boolean has no other content.
-_STOP, _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 11, 12
+_STOP, _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCT = 0, 1, 2, 3, 7, 8, 9, 10, 12
 _INTEGERS = frozenset({4, 5, 6})
 
 # Numbers of fields in the definition of Parquet: of the file, of a row group, of a column in it, and of its content.
@@ -300,8 +300,7 @@ def _end(text: bytes, place: int, kind: int) -> int:
         for _ in range(size):
             place = place + 1 if kind in {_TRUE, _FALSE} else _end(text, place, kind)
         return place
-    if kind == _MAP:  # Parquet's footer has none
-        raise UnusualLayoutError
+    # Any other type, such as a map, is a KeyError: Parquet's footer has none.
     return place + {_TRUE: 0, _FALSE: 0, _BYTE: 1, _DOUBLE: 8}[kind]
 
 
