@@ -113,3 +113,19 @@ def test_grow_leaves_authors_of_other_names_as_they_are(result: Path, tmp_path: 
     assert {one: after[one] for one in before if one[:3] in {"D01", "D02"} and one.endswith("#0")} == {
         one: author for one, author in before.items() if one[:3] in {"D01", "D02"} and one.endswith("#0")
     }
+
+
+def groups(result: Path) -> set[frozenset[str]]:
+    """The mentions of each author."""
+    found: dict[str, set[str]] = {}
+    for mention, author in authors(result).items():
+        found.setdefault(author, set()).add(mention)
+    return {frozenset(mentions) for mentions in found.values()}
+
+
+def test_grow_with_papers_of_all_names_in_a_new_epoch_gives_the_authors_of_a_run(result: Path, tmp_path: Path) -> None:
+    new = [*papers(NEW_COINS, NEW_CELLS), *(document(one, 2 + one % 3) for one in range(340, 360))]
+    update(result, write_documents(tmp_path / "new.jsonl", new), mode="grow", recalibrate=True)
+    every = [*papers(COINS, CELLS), *(document(one, 2 + one % 3) for one in OTHERS), *new]
+    disambiguate(write_documents(tmp_path / "every.jsonl", every), tmp_path / "run", SETTINGS)
+    assert groups(result) == groups(tmp_path / "run")
