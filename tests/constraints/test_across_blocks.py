@@ -367,4 +367,4 @@ def test_order_of_identifiers_does_not_matter() -> None:
 def test_conflict_on_a_document_names_mentions_of_two_blocks_if_there_are_any(third: str, named: str) -> None:
     rows = [mention(author, "Doe, Jane", "d", orcid=ORCIDS[0]) for author in ("a1", "a2", third)]
     _, found = united([*rows, mention("c1", "Doe, Jane", "e", orcid=ORCIDS[0])])
-    assert [reason for reason in reasons(found) if "on document d" in reason][0].startswith(named)
+    assert next(reason for reason in reasons(found) if "on document d" in reason).startswith(named)

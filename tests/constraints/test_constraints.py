@@ -632,11 +632,12 @@ def test_the_users_pair_outranks_an_orcid() -> None:
     assert found.must_links.representative.tolist() == [0, 0, 2]
 
 
-def orcid_of_many(folder: Path, *given: str) -> tuple[list[str], str]:
-    """The authors of mentions of these given names that all have one ORCID, and the conflicts of the run."""
+def one_identifier_of(folder: Path, *given: str, email: bool = False) -> tuple[list[str], str]:
+    """The authors of mentions of these given names with one ORCID or e-mail address, and the conflicts of the run."""
+    identifier: dict[str, object] = {"emails": ["smith@x.edu"]} if email else {"ids": {"orcid": ORCIDS[0]}}
     documents = [
         {"id": f"d{place}", "title": f"title{place} word{place}",
-         "authors": [{"name": f"Smith, {name}", "ids": {"orcid": ORCIDS[0]}}]}
+         "authors": [{"name": f"Smith, {name}", **identifier}]}
         for place, name in enumerate(given)
     ]  # fmt: skip
     source, output = folder / "documents.jsonl", folder / "authors.csv"
@@ -649,12 +650,18 @@ def orcid_of_many(folder: Path, *given: str) -> tuple[list[str], str]:
 
 
 def test_identifier_of_three_people_links_none_and_is_reported(tmp_path: Path) -> None:
-    authors, conflicts = orcid_of_many(tmp_path, "John", "James", "Julia", "J.", "Julia")
+    authors, conflicts = one_identifier_of(tmp_path, "John", "James", "Julia", "J.", "Julia")
     assert len({*authors[:3]}) == 3
     assert "Smith, John and Smith, James; none of the links of these 5 mentions by orcid is made" in conflicts
 
 
 def test_identifier_with_one_wrong_name_links_all(tmp_path: Path) -> None:
-    authors, conflicts = orcid_of_many(tmp_path, "John", "John", "James", "J.", "John W.")
+    authors, conflicts = one_identifier_of(tmp_path, "John", "John", "James", "J.", "John W.")
+    assert len({*authors}) == 1
+    assert "they stay linked" in conflicts
+
+
+def test_an_address_of_three_names_links_them(tmp_path: Path) -> None:
+    authors, conflicts = one_identifier_of(tmp_path, "John", "James", "Julia", email=True)
     assert len({*authors}) == 1
     assert "they stay linked" in conflicts

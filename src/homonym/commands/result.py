@@ -233,16 +233,17 @@ def write_result(
     `pairs` are the user's, `confidence` is the model of the run; a result directory keeps both. `statistics` is the
     file of frequencies that were counted elsewhere; its log keeps the name.
     """
-    from homonym.calibration.confidence import confidence_to_json
-    from homonym.constraints.evidence import write_user_pairs
-    from homonym.corpus.decision_targets import require_decided_mentions
-    from homonym.report.run_page import write_run_page
-
     use = collection.background
     written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
     if not place.is_directory:
         _write_files(run, engine, found, written, place, place.files)
         return
+    # Only a result directory needs these; importing them takes a thirtieth of a small run.
+    from homonym.calibration.confidence import confidence_to_json
+    from homonym.constraints.evidence import write_user_pairs
+    from homonym.corpus.decision_targets import require_decided_mentions
+    from homonym.report.run_page import write_run_page
+
     with written_directory(place.output) as folder:
         _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
         run.warnings.extend(require_decided_mentions(place.output, folder))

@@ -148,8 +148,8 @@ class MentionEvidence:
         return {kind: ids for kind, ids in self.ids.items() if kind not in LINKING_ONLY}
 
     def without_identifiers(self, unusable: Mapping[str, NDArray[np.bool_]]) -> MentionEvidence:
-        """The same evidence without the identifiers of some mentions, by kind."""
-        return replace(self, ids={kind: np.where(unusable[kind], -1, ids) for kind, ids in self.ids.items()})
+        """The same evidence without the identifiers of some mentions; kinds that are not named keep all."""
+        return replace(self, ids=self.ids | {kind: np.where(of, -1, self.ids[kind]) for kind, of in unusable.items()})
 
     def blocks_with_cannot_links(self) -> NDArray[np.bool_]:
         """For each block, whether it has any cannot-link."""

@@ -15,6 +15,7 @@ A format module is imported on first use, so that commands that read no records 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
@@ -119,6 +120,13 @@ NAMES = tuple(MODULES)
 
 # The formats that read Parquet and Arrow files.
 _TABLES = ("documents", "table")
+# The beginning of a JSON file: an object or a list, and what may follow.
+_JSON = re.compile(rb"\s*+(?:\{\s*+[\"}]|\[\s*+[\[{\]])")
+# Formats of tagged text and XML, which never begin like that. Importing them all takes a twentieth of a small run.
+_NOT_JSON = frozenset(
+    """wos wos-tab nbib ovid ris bibtex noteexpress refworks cochrane pubmed-text refer pubmed jats marcxml mods
+    arxiv-oai aminer-xml endnote-xml scopus""".split()
+)
 
 
 @cache
@@ -138,6 +146,8 @@ def detect_format(source: Source, names: Sequence[str] = NAMES) -> Format | None
     """
     if source.head.startswith(COLUMNAR):  # the bytes of a table may hold what looks like another format
         names = [name for name in names if name in _TABLES]
+    elif source.sheets == 1 and _JSON.match(source.head):
+        names = [name for name in names if name not in _NOT_JSON]
     for sheet in range(source.sheets):
         if sheet:
             source.show_sheet(sheet)

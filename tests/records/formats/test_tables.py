@@ -1240,3 +1240,36 @@ def test_table_without_titles_is_reported_once(read: Reads) -> None:
     assert [names_of(document) for document in found.documents] == [["Doe, J"], ["Roe, R"]]
     assert [(problem.lost, problem.line) for problem in found.problems] == [("warning", 2)]
     assert "no column of titles" in found.problems[0].reason
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("Jane Doe1,2, Karl Müller*, Ann Roe3", ["Jane Doe", "Karl Müller", "Ann Roe"]),
+        ("Jane Doe 1,2, Karl Müller 2,*", ["Jane Doe", "Karl Müller"]),
+        ("Jane Doe 1,2; Karl Müller 2", ["Jane Doe", "Karl Müller"]),
+        ("Jane Doe[1,2], Karl Müller [2]", ["Jane Doe", "Karl Müller"]),
+        ("Jane Doe1-3; Karl Müller1–2", ["Jane Doe", "Karl Müller"]),
+        ("Jane Doe a,b, Karl Müller b,*, Ann Roe a", ["Jane Doe", "Karl Müller", "Ann Roe"]),
+        ("Jane Doe(a),(b), Karl Müller(b)", ["Jane Doe", "Karl Müller"]),
+    ],
+)
+def test_marks_of_affiliations_behind_names_are_left_out_and_reported(
+    read: Reads, cell: str, expected: list[str]
+) -> None:
+    found = read(f'Title,Authors,Year\nOn graphs,"{cell}",2001\n')
+    assert [names_of(document) for document in found.documents] == [expected]
+    assert [problem.lost for problem in found.problems] == ["warning"]
+    assert "without the marks" in found.problems[0].reason
+
+
+@pytest.mark.parametrize("cell", ["Wei Wang 0001; Wei Wang 0002", "doe a; roe b", "Jane Doe; John Smith 3rd"])
+def test_numbers_and_initials_that_are_no_marks_stay(read: Reads, cell: str) -> None:
+    found = read(f'Title,Authors,Year\nOn graphs,"{cell}",2001\n')
+    assert [names_of(document) for document in found.documents] == [cell.split("; ")]
+    assert not found.problems
+
+
+def test_commas_between_marks_do_not_show_that_names_have_commas() -> None:
+    cells = ["Jane Doe1,2; Karl Roe1,3", "Ann Poe1,2; Ed Li2"]
+    assert table_authors.have_commas(cells, ";") is False

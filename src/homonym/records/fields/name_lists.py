@@ -64,7 +64,7 @@ INITIAL_FIRST = re.compile(r"[^\W\d_]{1,2}\.")
 MEDLINE_NAME = re.compile(r"[^\W\d_][^,;.\d]{0,60} [A-Z]{1,3}(?: (?:Jr|Sr|2nd|3rd|[45]th|I{2,3}))?\.?")
 # A surname with initials in any script: "Иванов И.И.", "Doe J. A.".
 _DOTTED_NAME = re.compile(r"[^\W\d_][\w'’-]{1,40} (?:[^\W\d_]\.-? ?){1,3}")
-_INITIALS = re.compile(r"(?:[^\W\d_a-z]\.?[- ]?){1,4}")
+_INITIALS = re.compile(rf"(?:(?!{_EAST_ASIAN})[^\W\d_a-z]\.?[- ]?){{1,4}}")
 _NOT_IN_NAMES = re.compile(r"[\d@:<>=\[\]{}?!]")
 
 
@@ -128,7 +128,7 @@ def is_doubtful(name: str) -> bool:
     found = _CONJUNCTION.split(name)[::2]
     if len(found) > 1 and all(" " in part.strip() for part in found) and len({"," in part for part in found}) == 1:
         return True
-    return len(_between_commas(name)) > 3
+    return len(between_commas(name)) > 3
 
 
 def without_leading_and(text: str) -> str:
@@ -172,7 +172,7 @@ def names_in_lines(text: str) -> list[str]:
     joined = _LINE_END.sub(" ", text)
     if len(lines) < 2 or any(_LIST_MARK.search(line) or not _is_entry(line, may_be_one_word=False) for line in lines):
         return [joined]
-    parts = _between_commas(joined)
+    parts = between_commas(joined)
     is_wrapped = len(parts) > len(lines) and all(" " in part and _begins_with_given_name(part) for part in parts)
     is_wrapped &= not all(_has_two_long_parts(line) for line in lines)
     is_wrapped |= _COMMA_AT_END.search(text.strip()) is not None and len(names_in_list(joined.strip(" ,"))) > 1
@@ -283,7 +283,7 @@ def _names_joined_by_and(text: str) -> list[str]:
     connectors, names = rest[::2], [part.strip(" ,") for part in rest[1::2]]
     front = [first.strip(" ,")]
     if "," in front[0] and "," not in names[0]:
-        front = _between_commas(front[0])  # "Jane Doe, Wei Wang and Ann Roe"
+        front = between_commas(front[0])  # "Jane Doe, Wei Wang and Ann Roe"
     elif not is_whole_name(front[0]):
         front = _names_between_commas(front[0])
     found = [*front, *names]
@@ -293,7 +293,7 @@ def _names_joined_by_and(text: str) -> list[str]:
     return [] if is_open and not all(map(_begins_with_given_name, names)) else found
 
 
-def _between_commas(text: str) -> list[str]:
+def between_commas(text: str) -> list[str]:
     """The texts between commas, with suffixes, and without degrees."""
     parts: list[str] = []
     for part in filter(None, map(str.strip, text.split(","))):
@@ -306,7 +306,7 @@ def _between_commas(text: str) -> list[str]:
 
 def _names_between_commas(text: str) -> list[str]:
     """The names in "Jane Doe, Wei Wang, Ann Roe", "Doe J, Roe A" or "Doe, J., Roe, A."; none if it is open."""
-    parts = _between_commas(text)
+    parts = between_commas(text)
     if len(parts) < 2 or is_group(text) or any(map(is_group, parts)) or any(map(_EAST_ASIAN_NAME.fullmatch, parts)):
         return []
     if all(map(_DOTTED_NAME.fullmatch, parts)):
@@ -315,8 +315,8 @@ def _names_between_commas(text: str) -> list[str]:
         if text.count(".") == 1:  # PubMed ends its lists with a full stop
             parts[-1] = parts[-1].rstrip(".")
         return parts
-    if len(parts) > 3 and len(parts) % 2 == 0 and _are_pairs(parts):
-        return [f"{family}, {given}" for family, given in zip(parts[::2], parts[1::2], strict=True)]
+    if pairs := paired(parts):
+        return pairs
     if len(parts) > 2 and is_placeholder(parts[-1]):
         parts.pop()
     if len(parts) < 3 or not all(map(_may_be_in_list, parts)):
@@ -341,7 +341,7 @@ def may_be_two_names(text: str) -> bool:
     >>> [may_be_two_names(name) for name in ("Jane Doe, John Smith", "DOE JANE, ROE JOHN", "García López, José María")]
     [True, True, False]
     """
-    parts = _between_commas(text) if "," in text else []
+    parts = between_commas(text) if "," in text else []
     are_names = len(parts) == 2 and all(map(is_whole_name, parts))
     return are_names and {*map(_place_of_given_name, parts)} in ({"first"}, {"last"})
 
@@ -352,14 +352,22 @@ def is_surname_and_given_names(parts: list[str]) -> bool:
     return not _begins_with_given_name(family) and all(map(_is_given_name, given.replace("-", " ").split()))
 
 
-def _are_pairs(parts: list[str]) -> bool:
-    """Whether surnames and given names alternate: all given names are initials, or all surnames have one word."""
+def paired(parts: list[str]) -> list[str]:
+    """The names in a list in which surnames and given names alternate between commas; none in other lists.
+
+    All given names are initials, or all surnames have one word: otherwise names would have one word each.
+
+    >>> paired(["Doe", "J.", "Roe Poe", "A."]), paired(["Doe", "Jane", "Roe", "Ann"]), paired(["Jane Doe", "Ann Roe"])
+    (['Doe, J.', 'Roe Poe, A.'], ['Doe, Jane', 'Roe, Ann'], [])
+    """
     families, given = parts[::2], parts[1::2]
-    if any(part.lower() in _SUFFIXES or _NOT_IN_NAMES.search(part) for part in parts):
-        return False
+    if len(families) != len(given) or any(part.lower() in _SUFFIXES or _NOT_IN_NAMES.search(part) for part in parts):
+        return []
     if all(map(_INITIALS.fullmatch, given)):
-        return not any(map(_INITIALS.fullmatch, families))
-    return all(" " not in family and len(family) > 1 for family in families)
+        alternate = not any(map(_INITIALS.fullmatch, families))
+    else:
+        alternate = len(parts) > 3 and all(" " not in family and len(family) > 1 for family in families)
+    return [f"{family}, {first}" for family, first in zip(families, given, strict=True)] if alternate else []
 
 
 @cache
@@ -422,6 +430,11 @@ def _split(document: Document, notes: list[Note]) -> None:
 def split_note(name: str, number: int) -> str:
     """What is reported on an entry that was split."""
     return f"{_shown(name)} was read as {number} authors, because it lists several in one field"
+
+
+def marks_note(name: str) -> str:
+    """What is reported on a list of names with marks of footnotes."""
+    return f"{_shown(name)} was read without the marks behind names, which refer to affiliations or footnotes"
 
 
 def doubt_note(name: str) -> str:

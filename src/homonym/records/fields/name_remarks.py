@@ -25,14 +25,20 @@ _ROLE = re.compile(r"\s?\((?:author|aut)\)", re.IGNORECASE)
 _NUMBERS = re.compile(rf"(?<=[^\W\d_]|\.){_DIGIT}{{1,3}}+(?:\s?[,;]\s?{_DIGIT}{{1,3}}+)*+(?=[\s*†‡§]*$)")
 # "Doe, Jane (57000000001)", as Scopus writes names with the number of the author.
 _NUMBER = re.compile(r"\s?\((\d{10,11})\)$")
-# Marks and numbers that refer to footnotes, in a list of names: "Jane Doe*, Ann Roe1,2", "Jane Doe (1)", "Ann Roe^2".
+# Marks and numbers that refer to footnotes, in a list of names: "Jane Doe*, Ann Roe1,2", "Jane Doe (1)", "Ann Roe^2",
+# "Ann Roe 1-3", "Ann Roe [a]". A number behind a blank has one or two digits, unlike the "Wei Wang 0001" of DBLP; a
+# letter behind a blank is one only behind two words that begin with capitals, as initials may be in lower case.
 _FOOTNOTE_SIGN = r"[*†‡§¶‖#¹²³⁰-⁹]"
+_FOOTNOTE = rf"(?:[1-9]\d?(?:\s?[-–]\s?\d{{1,2}})?+(?!\d)|{_FOOTNOTE_SIGN}++)"
 _FOOTNOTES = re.compile(
     r"\^(?:\{[^{}]{1,10}\}|\w{1,3}(?:,\w{1,2}(?=[,;\s]|$))*)"
-    r"|\s?\(\d{1,2}(?:\s?,\s?\d{1,2})*\)"
-    r"|(?<=[^\W\d_]|\.)\d{1,2}(?:,\s?\d{1,2}(?!\d))*(?![\w.)@-])"
+    r"|\s?[(\[](?:\d{1,2}(?:\s?[-–,]\s?\d{1,2})*|[a-h](?:\s?,\s?[a-h])*)[)\]](?:,?[(\[][1-9a-h][)\]])*"
+    rf"|(?:(?<=[^\W\d_])\s?|(?<=\.)\s?){_FOOTNOTE}(?:,?\s?{_FOOTNOTE})*+(?![\w.)@-])"
     rf"|\s?{_FOOTNOTE_SIGN}++(?:,\s?{_FOOTNOTE_SIGN}++)*"
+    r"|(?<=[^\W\d_]) [a-h](?:,\s?[a-h*†‡])*+(?=\s?(?:[,;]|$))"
 )
+_LETTERS = re.compile(r" [a-h](?![\w.])")
+_TWO_CAPITALISED = re.compile(r"(?:^|[,;] ?)[A-Z][\w.'’-]{0,40}(?: [A-Z][\w.'’-]{1,40}){1,4}$")
 
 
 def without_footnotes(text: str) -> str:
@@ -40,8 +46,16 @@ def without_footnotes(text: str) -> str:
 
     >>> without_footnotes("Jane Doe*, Ann Roe1,2, Wei Wang¹,²"), without_footnotes("Wei Wang 0001, Ann Roe, 2nd")
     ('Jane Doe, Ann Roe, Wei Wang', 'Wei Wang 0001, Ann Roe, 2nd')
+    >>> without_footnotes("Jane Doe 1,2, Ann Roe [2]; Ed Li1-3"), without_footnotes("Jane Doe a,b, Ann Roe a; roe b")
+    ('Jane Doe, Ann Roe; Ed Li', 'Jane Doe, Ann Roe; roe b')
     """
-    return _FOOTNOTES.sub("", text)
+    return _FOOTNOTES.sub(_removed, text)
+
+
+def _removed(mark: re.Match[str]) -> str:
+    """Nothing in place of a mark; a letter behind a blank stays where it may be an initial."""
+    before = mark.string[max(0, mark.start() - 200) : mark.start()]
+    return mark[0] if _LETTERS.match(mark[0]) and not _TWO_CAPITALISED.search(before) else ""
 
 
 _GAPS = re.compile(r",(?: ?,)++")

@@ -10,25 +10,27 @@ from homonym.errors import counted
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, address_and_emails, emails_in
 from homonym.records.fields.contributors import note_contributor
-from homonym.records.fields.degrees import is_degree
 from homonym.records.fields.exported_ids import KIND as HOMONYM
 from homonym.records.fields.key_names import column_key
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.name_lists import (
     INITIAL_FIRST,
     MEDLINE_NAME,
+    between_commas,
     doubt_note,
     is_list_like,
     is_surname_and_given_names,
     is_unclear_break,
+    marks_note,
     may_be_two_names,
     names_in_lines,
     names_in_list,
+    paired,
     split_note,
     without_leading_and,
 )
 from homonym.records.fields.name_remarks import without_footnotes
-from homonym.records.fields.people import SUFFIXES, AuthorIndex, folded, is_group, is_placeholder, surname_first
+from homonym.records.fields.people import AuthorIndex, folded, is_group, is_placeholder, surname_first
 from homonym.records.formats.table_columns import items_of, text_of, written_list
 from homonym.records.model import Author, Note, require_few_authors
 
@@ -46,7 +48,6 @@ _LIST_MARKS, _MARKS_PER_NAME = (*_SEPARATORS, ","), 3
 # Minimum number of names in lists that show whether names have commas.
 _FEWEST_NAMES = 3
 
-_INITIALS = re.compile(r"(?:(?![\u3040-\u9fff\uac00-\ud7a3])[^\W\d_a-z]\.?[- ]?){1,4}")
 _HOST = re.compile(r"[\w.-]+\.[a-z]{2,}")
 _PUBMED_END = re.compile(r"\s[A-Z]{1,4}\.$")  # its lists end with a full stop
 _FUSED = re.compile(
@@ -56,7 +57,7 @@ _FUSED = re.compile(
 _AND = re.compile(r",?\s&\s")
 _INITIAL = re.compile(r"\b[^\W\d_]\.")
 # Signs of footnotes, and DSpace's "Doe, Jane::key::600".
-_MARKED = re.compile(r"[*#^0-9]")
+_MARKED = re.compile(r"[*#^0-9]|\([a-h][),]|\[[a-h][\],]| [a-h](?:[,;]|$)")
 _MARKED_BY_SIGNS = re.compile(r"[†‡§¶‖¹²³⁰-⁹]")
 _AUTHORITY = re.compile(r"::[\w-]{1,80}::-?\d{1,4}(?=\||$)")
 _ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
@@ -68,7 +69,7 @@ def separator_in(cells: Iterable[Any]) -> str | None:
     >>> separator_in(["Doe, J", "Doe, J; Roe, A"]), separator_in(["Doe, J and Roe, A"]), separator_in(["J Doe, A Roe"])
     (';', ' and ', None)
     """
-    texts = [cell.strip(" ;|") for cell in cells if isinstance(cell, str) and cell[:1] not in {"[", "{"}]
+    texts = [cell.strip(" ;|") for cell in _without_marks(cells) if cell[:1] not in {"[", "{"}]
     with_semicolon = [text for text in texts if ";" in text]
     if with_semicolon and 2 * sum(map(_is_medline_list, with_semicolon)) < len(with_semicolon):
         return ";"
@@ -98,9 +99,9 @@ def have_commas(cells: Iterable[Any], separator: str | None) -> bool | None:
     [True, False, None]
     """
     if separator is None:
-        texts = (cell for cell in cells if isinstance(cell, str) and "," in cell)
+        texts = (cell for cell in _without_marks(cells) if "," in cell)
         return _names_have_commas([line for text in texts for line in names_in_lines(text)])
-    lists = [cell for cell in cells if separator and isinstance(cell, str) and separator in cell.strip(" ;|")]
+    lists = [cell for cell in _without_marks(cells) if separator and separator in cell.strip(" ;|")]
     names = [name for cell in lists for name in cell.split(separator) if name.strip()]
     return len(names) < _FEWEST_NAMES or 10 * sum("," in name for name in names) > len(names)
 
@@ -135,11 +136,21 @@ def names_in(cell: str, separator: str | None, *, with_commas: bool | None = Tru
     return names
 
 
+def has_marks(text: str) -> bool:
+    """Whether a text may have marks of footnotes; a property of characters, so that it is quick."""
+    return bool(_MARKED.search(text) or (not text.isascii() and _MARKED_BY_SIGNS.search(text)))
+
+
+def _without_marks(cells: Iterable[Any]) -> list[str]:
+    """The texts among the cells, without marks of footnotes, whose commas are not those of names."""
+    return [without_footnotes(cell) if has_marks(cell) else cell for cell in cells if isinstance(cell, str)]
+
+
 def _names_in_line(line: str, separator: str | None, with_commas: bool | None) -> list[str]:
     text = _ELLIPSIS.sub("", plain_text(line))
     if "::" in text:
         text = _AUTHORITY.sub("", text)
-    if _MARKED.search(text) or (not text.isascii() and _MARKED_BY_SIGNS.search(text)):
+    if has_marks(text):
         text = without_footnotes(text).strip()
     if separator == COMMAS:
         return [name for part in text.rstrip(".").split(";") for name in _names_between_commas(part.strip())]
@@ -198,26 +209,10 @@ def _names_between_commas(text: str) -> list[str]:
         text = _AND.sub(", ", text)
     if text.count(".") == 1 and _PUBMED_END.search(text):
         text = text[:-1]
-    parts: list[str] = []
-    for part in text.split(","):
-        part = part.strip()
-        if parts and part.lower() in SUFFIXES:
-            parts[-1] += f", {part}"
-        elif parts and " " in parts[-1] and is_degree(part):
-            continue  # "Jane Doe, MD, PhD, Richard Roe"
-        elif part:
-            parts.append(part)
+    parts = between_commas(text)
     if len(parts) == 2 and (not all(" " in part for part in parts) or is_surname_and_given_names(parts)):
         return [", ".join(parts)]
-    if len(parts) % 2 == 0 and all(_INITIALS.fullmatch(part) for part in parts[1::2]):
-        return _paired(parts)
-    if len(parts) > 3 and len(parts) % 2 == 0 and all(" " not in family for family in parts[::2]):
-        return _paired(parts)  # "Doe, Jane, Roe, Richard": otherwise the names would have one word each
-    return parts
-
-
-def _paired(parts: list[str]) -> list[str]:
-    return [f"{family}, {given}" for family, given in zip(parts[::2], parts[1::2], strict=True)]
+    return paired(parts) or parts
 
 
 Values = Mapping[str, Any]
@@ -288,6 +283,8 @@ def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
         return items or []
     require_few_authors(max(map(text.count, _LIST_MARKS)) // _MARKS_PER_NAME)
     names = [name for name in names_in(text, notation.separator, with_commas=notation.with_commas) if name]
+    if has_marks(text) and without_footnotes(text) != text:
+        notes.append(("warning", marks_note(text)))
     # "Jane Doe, John Smith" may be two people, but "Martín García, Ana Belén" is one: the table decides.
     is_open = notation.with_commas is not False and may_be_two_names(text)
     if (is_open and len(names) == 1) or ("\n" in text and is_unclear_break(text)):
