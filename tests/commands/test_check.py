@@ -38,6 +38,8 @@ from homonym.io.result_directory import (
     REPORT,
     SETTINGS,
 )
+from homonym.runtime.own_files import LOCK
+from homonym.runtime.work_directory import work_directory
 from homonym.schema import EVENT_ROWS, ID_ROWS
 from homonym.settings import Settings
 from tests.commands.test_explain import FILLERS, PAPERS
@@ -104,6 +106,18 @@ def test_results_of_an_older_format_need_no_bags(result: Path) -> None:
     (result / BAGS).unlink()
     (result / MARKER).write_bytes(b"homonym result, format 1\n")
     assert check(result).is_sound
+
+
+def test_repair_removes_what_a_killed_repair_has_left(result: Path) -> None:
+    work = result.with_name(".result.work")
+    with work_directory(work, lasting=True):
+        pass
+    (work / LOCK).write_text("4194305\n")  # no process has this number
+    left = result.with_name(".4194305-0badcafe.partial.result")
+    shutil.copytree(result, left)
+    (result / BAGS).unlink()
+    check(result, repair=True)
+    assert sorted(path.name for path in result.parent.iterdir()) == ["result"]
 
 
 def test_changed_settings_of_a_fresh_result_are_found(result: Path, tmp_path: Path) -> None:

@@ -165,6 +165,22 @@ def test_exported_table_is_usable_as_pairs_and_for_import(result: Path, made: Pa
         assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row)
 
 
+def test_table_is_not_imported_where_an_id_means_another_person(result: Path, tmp_path: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="x")
+    decisions(result, export=tmp_path / "mine.csv")
+    changed = [dict(one) for one in PAPERS]
+    changed[1]["authors"] = [{"name": "Other, Olga"}, *changed[1]["authors"]]
+    other = disambiguate(write(tmp_path / "in.jsonl", changed), tmp_path / "other", Settings(kappa=7)).output
+    with pytest.raises(
+        InputError, match=r"line 2: d2#0 is .* in the table, but 'Other, Olga' in .*; 1 row of the table"
+    ):
+        decisions(other, table=tmp_path / "mine.csv")
+    assert not (other / DECISIONS).exists()
+    text = (tmp_path / "mine.csv").read_text("utf-8-sig").replace("d2#0", "d2#1")
+    (tmp_path / "mine.csv").write_text(text)
+    assert decisions(other, table=tmp_path / "mine.csv").imported == 1
+
+
 def test_table_of_pairs_is_imported(result: Path, tmp_path: Path) -> None:
     table = tmp_path / "pairs.csv"
     table.write_text("mention_a;mention_b;relation\nd1#0;d2#0;different\nd3#0;d4#0;SAME\nd1#0;d1#0;same\n")

@@ -97,6 +97,22 @@ def test_pandas_columns_of_several_types_are_text() -> None:
     assert disambiguate(table, settings=LIMIT).mentions["document_id"].to_pylist() == ["7", "a", "7", "a"]
 
 
+def test_missing_values_of_pandas_are_missing_in_dictionaries() -> None:
+    rows = [row | {"year": when} for row, when in zip(ROWS, (pd.Timestamp("2010-05-01"), pd.NaT), strict=True)]
+    assert disambiguate(rows, settings=LIMIT).documents["year"].to_pylist() == [2010, None]
+    documents = [row | {"year": pd.Timestamp("2010-05-01"), "venue": pd.NA} for row in DOCUMENTS]
+    assert disambiguate(documents, settings=LIMIT).documents["year"].to_pylist() == [2010, 2010]
+
+
+def test_columns_of_types_that_parquet_lacks_are_text() -> None:
+    rows = duckdb.from_arrow(pa.table({"id": ["a"], "authors": ["Doe, J"]}))
+    odd = rows.project("*, INTERVAL 1 DAY AS age, union_value(n := 1) AS other")
+    assert disambiguate(odd, settings=LIMIT).mentions["mention_id"].to_pylist() == ["a#0"]
+    years = pa.RunEndEncodedArray.from_arrays([2], [2010])
+    table = pa.table({"id": ["a", "b"], "authors": ["Doe, J", "Roe, R"], "year": years})
+    assert disambiguate(table, settings=LIMIT).documents["year"].to_pylist() == [2010, 2010]
+
+
 def test_data_with_output_is_written(tmp_path: Path) -> None:
     done = disambiguate(pd.DataFrame(ROWS), tmp_path / "authors.csv", LIMIT)
     assert isinstance(done, Summary)
@@ -170,6 +186,15 @@ def test_labels_may_be_a_list_of_dictionaries(result: Result) -> None:
         (lambda result: result.export("csv", 5), "output must be a path, but is an object of the type int"),
         (lambda result: result.export(None, "x.csv"), "to must be the name of a tool, such as 'csv'"),
         (lambda result: result.save(5), "path must be a path"),
+        (lambda result: homonym.update(result, ROWS), "result must be the path of a result directory, but is an obj"),
+        (lambda result: homonym.explain(result, "Doe, J"), "result must be the path of a result directory"),
+        (lambda result: homonym.update(result.directory, remove=[3]), "remove must be ids of documents, but is an obj"),  # type: ignore[list-item]
+        (lambda result: homonym.decide(result.directory, "same", "a#0", "b#0", reason=None), "reason must be a text"),  # type: ignore[arg-type]
+        (lambda result: homonym.decide(result.directory, "same", 1, "b#0", reason="x"), "a must be a text"),  # type: ignore[arg-type]
+        (
+            lambda result: result.evaluate([{"mention_id": "a#0", "author": ["x"]}]),
+            "the column author has lists; a men",
+        ),
         (lambda result: result.evaluate(pd.DataFrame({"x": [1]})), "^the table of labels has the columns x; expected"),
         (lambda _: disambiguate([{"id": "a"}], settings={"kappa": 7}), "settings must be a value of the class"),  # type: ignore[call-overload]
         (lambda _: disambiguate([{"id": "a"}], columns="Names"), "columns must be a dictionary such as"),  # type: ignore[call-overload]

@@ -206,6 +206,30 @@ def test_removed_documents_leave(result: Path) -> None:
     require_consistent(result)
 
 
+def test_the_current_directory_is_not_updated(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(result)
+    for place in (Path("."), result):
+        with pytest.raises(OutputError, match="is the current directory, and a changed copy replaces it"):
+            update(place, remove=["D0003"])
+    monkeypatch.chdir(result.parent)
+    assert update(result, remove=["D0003"]).documents["removed"] == 1
+
+
+def test_one_id_of_a_document_that_leaves_may_be_a_text(result: Path) -> None:
+    assert update(result, remove="D0003").documents["removed"] == 1
+    assert "D0003" not in {row["document_id"] for row in rows(result, "documents")}
+
+
+def test_full_names_come_to_a_result_that_has_initials_only(tmp_path: Path) -> None:
+    old = [document(number, 0) | {"authors": [{"name": "Doe, J"}]} for number in range(6)]
+    settings = SETTINGS.changed(background="none")
+    disambiguate(write_documents(tmp_path / "old.jsonl", old), tmp_path / "result", settings)
+    new = document(90, 0) | {"authors": [{"name": "Doe, Jane"}]}
+    update(tmp_path / "result", write_documents(tmp_path / "new.jsonl", [new]))
+    assert set(authors(tmp_path / "result")) >= {"D0000#0", "D0090#0"}
+    require_consistent(tmp_path / "result")
+
+
 def test_id_of_an_author_without_mentions_is_retired_and_not_given_again(result: Path, tmp_path: Path) -> None:
     new = document(80) | {"authors": [{"name": "Quill, Ann"}]}
     path = write_documents(tmp_path / "new.jsonl", [new])

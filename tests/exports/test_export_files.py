@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import sys
 from collections import Counter
 from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import networkx
 import openpyxl
@@ -196,6 +198,18 @@ def test_excel_continues_on_further_sheets(
     book = openpyxl.load_workbook(tmp_path / "x.xlsx")
     assert "papers 2" in book.sheetnames
     assert book["papers 2"].cell(1, 1).value == "document_id"
+
+
+def test_excel_on_a_full_disk_is_one_sentence_and_leaves_nothing(
+    hostile_result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ZipFile, "write", full)
+    with pytest.raises(OutputError, match=r"x\.xlsx cannot be written: No space left on device; nothing was kept"):
+        export(hostile_result, "excel", tmp_path / "x.xlsx")
+    assert not list(tmp_path.iterdir())
 
 
 def test_excel_without_its_library_says_how_to_install(

@@ -174,7 +174,7 @@ def test_exported_file_is_gold_for_its_result(tmp_path: Path, hostile_result: Pa
     assert figures.as_dict()["bcubed"]["f1"] == 1
 
 
-@pytest.mark.parametrize("to", FILES)
+@pytest.mark.parametrize("to", [*FILES, "excel"])
 def test_organisations_do_not_cost_the_ids_of_others(to: str, tmp_path: Path) -> None:
     names = [
         "Doe, Jane",
@@ -187,12 +187,21 @@ def test_organisations_do_not_cost_the_ids_of_others(to: str, tmp_path: Path) ->
     result = make_result(
         tmp_path, [{"id": "a", "title": "On x", "authors": labelled}], Settings(kappa=7, background="none")
     )
-    done = export(result, to, tmp_path / FILES[to])
+    done = export(result, to, tmp_path / EVERY[to])
     assert "written without id: readers of this format leave out organisations" in done.warnings[0]
-    authors = read_back(tmp_path / FILES[to], to)["a"].authors
+    authors = read_back(tmp_path / EVERY[to], TABLE_FORMATS.get(to, to))["a"].authors
     kept = authors_of(result)
     assert {"Doe, Jane", "Roe, R"} <= {author.name for author in authors}
     assert all(author.ids["homonym"] == kept[f"a#{author.position}"] for author in authors)
+
+
+def test_document_ids_with_characters_that_json_escapes_come_back_from_s2and(tmp_path: Path) -> None:
+    sici = '10.1002/(SICI)1097-0258(19980815)17:15<1661::AID-SIM968>3.0.CO;2-"\\'
+    documents = [{"id": sici, "title": "On x", "authors": ["Doe, Jane", "Roe, R"]}]
+    result = make_result(tmp_path, documents, Settings(kappa=7, background="none"))
+    export(result, "s2and", tmp_path / "data")
+    found = read_back(tmp_path / "data" / "papers.json", "s2and")
+    assert [author.ids["homonym"] for author in found[sici].authors] == [*authors_of(result).values()]
 
 
 def test_edited_file_with_other_authors_keeps_names(tmp_path: Path, namesakes: Path) -> None:

@@ -69,11 +69,15 @@ def namesakes_of(full_name: str, counts: Mapping[tuple[str, str], int]) -> float
     >>> namesakes_of("DOE|JANE", {("surname", "DOE"): 3, ("given", "JANE"): 6, ("all", ""): 20})
     0.5
 
-    A surname or given name that was not counted, because it came with an update, is that of this full name alone.
+    A surname or given name that was not counted, because it came with an update, is that of this full name alone. No
+    full name was counted if all names had initials only.
+
+    >>> namesakes_of("DOE|JANE", {("all", ""): 0})
+    0.0
     """
     surname, given = full_name.split("|")[:2]
     others = (counts.get((SURNAME, surname), 1) - 1) * (counts.get((GIVEN, given), 1) - 1)
-    return float(others) / float(counts[ALL, ""])
+    return float(others) / float(counts[ALL, ""] or 1)
 
 
 def _names_by(part: str, prefix: str, use: BackgroundUse | None) -> str:

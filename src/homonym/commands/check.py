@@ -20,6 +20,8 @@ from homonym.io.result_directory import (
     SETTINGS,
     VARIANTS,
     changed_directory,
+    recover_directory,
+    require_elsewhere,
     require_result,
 )
 
@@ -58,34 +60,44 @@ def check(result: str | Path, *, repair: bool = False) -> CheckedResult:
 
 def _repair(folder: Path, wrong: set[str]) -> list[str]:
     """Make files again that follow from sound ones; returns their names. Updates have to wait meanwhile."""
+    from homonym.runtime.work_directory import work_directory
+
+    require_elsewhere(folder)
+    place = Path(os.path.realpath(folder))
+    with work_directory(place.with_name(f".{place.name}.work")) as work:
+        if work.former is not None:
+            recover_directory(place, work.former)
+        with changed_directory(folder) as copy:
+            return _write_again(folder, copy, wrong)
+
+
+def _write_again(folder: Path, copy: Path, wrong: set[str]) -> list[str]:
+    """Make files of a copy again that follow from sound ones; returns their names."""
     from homonym.corpus.applied_decisions import authors_apart
     from homonym.corpus.epoch import read_note, write_note
     from homonym.corpus.recomputing import recompute_authors, recompute_bags
     from homonym.report.run_page import mark_updated_page, write_run_page
-    from homonym.runtime.work_directory import work_directory
     from homonym.suggestions.name_variants import write_variants
 
     names: list[str] = []
-    place = Path(os.path.realpath(folder))
-    with work_directory(place.with_name(f".{place.name}.work")), changed_directory(folder) as copy:
-        note = read_note(folder) if (folder / CORPUS).exists() and CORPUS not in wrong else None
-        if BAGS in wrong and not wrong & {DOCUMENTS, SETTINGS, FREQUENCIES, MASSES}:
-            recompute_bags(folder, copy)
-            names.append(BAGS)
-        sound = not wrong.difference(names) & {MENTIONS, DOCUMENTS, SETTINGS, BAGS}
-        if AUTHORS in wrong and sound and (folder / DOCUMENTS).exists():
-            recompute_authors(folder, copy)
-            names.append(AUTHORS)
-        if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and not {AUTHORS, BAGS} & wrong.difference(names):
-            if VARIANTS in wrong and (folder / DOCUMENTS).exists():
-                (copy / VARIANTS).unlink(missing_ok=True)
-                apart = authors_apart(folder, copy) if DECISIONS not in wrong else set()
-                write_variants(copy, copy / VARIANTS, apart=apart)
-                names.append(VARIANTS)
-            write_run_page(copy, copy / REPORT)
-            if note and note.update:
-                mark_updated_page(copy / REPORT, f"update {note.update}, {note.time[:10]}")
-            names.append(REPORT)
-        if names and note:
-            write_note(folder, copy, note)
+    note = read_note(folder) if (folder / CORPUS).exists() and CORPUS not in wrong else None
+    if BAGS in wrong and not wrong & {DOCUMENTS, SETTINGS, FREQUENCIES, MASSES}:
+        recompute_bags(folder, copy)
+        names.append(BAGS)
+    sound = not wrong.difference(names) & {MENTIONS, DOCUMENTS, SETTINGS, BAGS}
+    if AUTHORS in wrong and sound and (folder / DOCUMENTS).exists():
+        recompute_authors(folder, copy)
+        names.append(AUTHORS)
+    if not wrong & {MENTIONS, DOCUMENTS, SETTINGS, LOG} and not {AUTHORS, BAGS} & wrong.difference(names):
+        if VARIANTS in wrong and (folder / DOCUMENTS).exists():
+            (copy / VARIANTS).unlink(missing_ok=True)
+            apart = authors_apart(folder, copy) if DECISIONS not in wrong else set()
+            write_variants(copy, copy / VARIANTS, apart=apart)
+            names.append(VARIANTS)
+        write_run_page(copy, copy / REPORT)
+        if note and note.update:
+            mark_updated_page(copy / REPORT, f"update {note.update}, {note.time[:10]}")
+        names.append(REPORT)
+    if names and note:
+        write_note(folder, copy, note)
     return names

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from homonym.errors import InputError
+from homonym.errors import InputError, require_type
 from homonym.io.paths import require_utf8
 from homonym.io.result_directory import MENTIONS, require_result
 
@@ -41,6 +41,8 @@ def decide(
     from homonym.settings import load_settings
 
     folder = require_result(result, MENTIONS)
+    for name, value in {"a": a, "b": b or "", "reason": reason, "user": user or ""}.items():
+        require_type(name, value, str, "a text")
     require_utf8(os.path.realpath(folder))
     if kind not in KINDS:
         raise InputError(f"{kind!r} cannot be decided; use one of {', '.join(KINDS)}.")

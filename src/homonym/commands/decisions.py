@@ -122,7 +122,7 @@ def decisions(
     rows = read_decisions(folder)
     state = decision_state(rows)
     if output:
-        export_decisions(output, state)
+        export_decisions(output, folder, state)
     warnings = [overruled_sentence(one) for one in state.overruled.values()]
     pending, missing = pending_rows(folder, rows, state), missing_targets(folder, state.active)
     return DecisionList(rows, state, imported, known, warnings, pending, missing, output)

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -360,7 +361,8 @@ def _write_documents(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
     with path.open("wb") as stream:
         for number, row in enumerate(rows, 1):
             try:
-                stream.write(orjson.dumps(dict(row), option=orjson.OPT_SERIALIZE_NUMPY) + b"\n")
+                line = orjson.dumps(dict(row), default=_plain_value, option=orjson.OPT_SERIALIZE_NUMPY)
+                stream.write(line + b"\n")
             except TypeError as error:
                 raise InputError(
                     f"document {number} cannot be written as JSON ({first_line(error)}); use text, numbers and lists."
@@ -373,7 +375,21 @@ def _table_of_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     import pyarrow as pa
 
     names = list(dict.fromkeys(str(name) for row in rows for name in row))
-    return pa.table({name: _column([row.get(name) for row in rows], name) for name in names})
+    return pa.table({name: _column([_known(row.get(name)) for row in rows], name) for name in names})
+
+
+def _known(value: Any) -> Any:
+    """A value, or None if it is a missing value of pandas (NaT or NA)."""
+    return None if type(value).__name__ in {"NaTType", "NAType"} else value
+
+
+def _plain_value(value: Any) -> Any:
+    """What JSON has in place of a date or a missing value of pandas."""
+    if _known(value) is None:
+        return None
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError
 
 
 def _column(values: list[Any], name: str) -> pa.Array:
@@ -382,7 +398,7 @@ def _column(values: list[Any], name: str) -> pa.Array:
 
     try:
         return pa.array(values)
-    except (pa.ArrowException, OverflowError, UnicodeError):
+    except (pa.ArrowException, OverflowError, ValueError):
         pass
     try:
         return pa.array([None if value is None else _as_text(value) for value in values], pa.string())
@@ -395,7 +411,7 @@ def _column(values: list[Any], name: str) -> pa.Array:
 def _as_text(value: Any) -> str:
     import orjson
 
-    return value if isinstance(value, str) else orjson.dumps(value).decode()
+    return value if isinstance(value, str) else orjson.dumps(value, default=_plain_value).decode()
 
 
 def _arrow_table(data: ArrowStream) -> pa.Table:
@@ -436,7 +452,21 @@ def _write_table(table: pa.Table, path: Path) -> Path:
     try:
         if any("view" in str(kind) for kind in table.schema.types):  # inside of lists, which Arrow cannot cast
             table = _table_of_rows(table.to_pylist())
-        pq.write_table(table, path)
+        pq.write_table(_with_parquet_types(table), path)
     except (pa.ArrowException, NotImplementedError, ValueError) as error:
         raise InputError(f"the table cannot be read ({first_line(error)}); give each column one type.") from None
     return path
+
+
+def _with_parquet_types(table: pa.Table) -> pa.Table:
+    """The table with text in columns of types that Parquet lacks, such as intervals of DuckDB."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for place, field in enumerate(table.schema):
+        try:
+            pq.write_table(table.select([place]).slice(0, 0), pa.BufferOutputStream())
+        except (pa.ArrowException, NotImplementedError):
+            values = [None if value is None else str(value) for value in table[place].to_pylist()]
+            table = table.set_column(place, field.name, pa.array(values, pa.string()))
+    return table

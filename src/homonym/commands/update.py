@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from homonym.commands.in_memory import Data, files_of
 from homonym.commands.run import Resources, Run, RunFiles, open_local_engine, prepare_run
-from homonym.errors import InputError, SettingsError, counted
+from homonym.errors import InputError, SettingsError, counted, require_type
 from homonym.io.paths import require_utf8
 from homonym.io.result_directory import (
     BAGS,
@@ -28,6 +28,7 @@ from homonym.io.result_directory import (
     ResultState,
     changed_directory,
     recover_missing,
+    require_elsewhere,
     require_result,
     require_state,
     result_state,
@@ -82,7 +83,7 @@ def update(
     inputs: Data = (),
     *,
     mode: Mode = "assign",
-    remove: list[str] | tuple[str, ...] = (),
+    remove: str | list[str] | tuple[str, ...] = (),
     recalibrate: bool = False,
     keep_epoch: bool = False,
     format: str | None = None,
@@ -108,9 +109,14 @@ def update(
 
     The directory changes as a whole: if the update is interrupted, it is as before.
     """
+    require_type("result", result, (str, os.PathLike), "the path of a result directory")
+    removed = [remove] if isinstance(remove, str) else list(remove)
+    for one in removed:
+        require_type("remove", one, str, "ids of documents")
     folder = Path(result)
     recover_missing(folder)
     require_result(folder, MENTIONS, DOCUMENTS, MASSES)
+    require_elsewhere(folder)
     require_utf8(os.path.realpath(folder))
     if mode not in MODES:
         raise SettingsError(f"mode: unknown mode {mode!r}; use assign, grow or rebuild.")
@@ -130,7 +136,7 @@ def update(
         with open_local_engine(run) as engine, _memory_given_back():
             task = _Task(folder, mode, recalibrate, keep_epoch, resources, state)
             try:
-                return _update(run, engine, task, list(remove))
+                return _update(run, engine, task, removed)
             except InputError:
                 require_state(folder, state)  # tables of two updates do not fit together
                 raise

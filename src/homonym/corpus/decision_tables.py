@@ -1,14 +1,16 @@
 """Decisions as a table: written for spreadsheets and for `--pairs`, and read again.
 
 The first three columns are those of a table of pairs, so that every run can use the file as it is. A table of pairs can
-also be imported: it only lacks the other columns.
+also be imported: it only lacks the other columns. The names of the mentions show whether a mention is another person
+where the table is imported: the id of a mention has its position, which changes with the authors of a document.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -16,37 +18,50 @@ from homonym.constraints.evidence import COLUMNS as PAIR_COLUMNS
 from homonym.constraints.evidence import MEMBERS, mention_list
 from homonym.corpus.decision_state import RELATIONS, DecisionState
 from homonym.corpus.decision_store import IS, IS_NOT, KINDS, NAME, WRONG_RECORD, Decision, NewDecision
-from homonym.corpus.decision_targets import display_name, unknown_documents, unknown_mentions
+from homonym.corpus.decision_targets import display_name, names_of_mentions, unknown_documents, unknown_mentions
 from homonym.errors import InputError, counted
 from homonym.io.outputs import write_atomic
 from homonym.io.table_text import csv_text
 from homonym.io.tables import TableReader, open_table
+from homonym.names.parse import parse_name
 
-MORE_COLUMNS = ("kind", "a", "b", "user", "time", "reason", MEMBERS)
+NAME_COLUMNS = ("name_a", "name_b")
+MORE_COLUMNS = ("kind", "a", "b", "user", "time", "reason", MEMBERS, *NAME_COLUMNS)
 COLUMNS = (*PAIR_COLUMNS, *MORE_COLUMNS)
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
-def export_decisions(path: Path, state: DecisionState) -> None:
-    """Write the decisions in force as CSV, safe for spreadsheets.
+class _TableRow(NamedTuple):
+    """A row of a table: its number, its decision, and the names of mentions as the table has them."""
+
+    number: int
+    new: NewDecision
+    names: dict[str, str]
+
+
+def export_decisions(path: Path, result: Path, state: DecisionState) -> None:
+    """Write the decisions in force about a result as CSV, safe for spreadsheets.
 
     Of the mentions of an author that a mention is not, those are left out that newer decisions say otherwise about.
     """
-    write_atomic(path, csv_text([COLUMNS, *(_cells(row, state) for row in state.active)], excel=True))
+    rows = list(state.active)
+    names = names_of_mentions(result, {one for row in rows for one in (row.mention_a, row.mention_b) if one})
+    write_atomic(path, csv_text([COLUMNS, *(_cells(row, state, names) for row in rows)], excel=True))
 
 
-def _cells(row: Decision, state: DecisionState) -> tuple[str, ...]:
+def _cells(row: Decision, state: DecisionState, names: Mapping[str, str]) -> tuple[str, ...]:
     apart = [one for one in row.members if state.are_apart(row.mention_a, one)]
     members = orjson.dumps(apart).decode() if apart else ""
     relation = RELATIONS.get(row.kind, row.kind)
     return (
         row.mention_a, row.mention_b, relation, row.kind, row.a, row.b, row.user, row.time, row.reason, members,
+        names.get(row.mention_a, ""), names.get(row.mention_b, ""),
     )  # fmt: skip
 
 
 def import_decisions(path: Path, result: Path, *, user: str, reason: str) -> list[NewDecision]:
-    """Read decisions from a table; fails if the result lacks a mention or document of any of them.
+    """Read decisions from a table; fails if the result lacks a mention or document, or has another name for a mention.
 
     `user` and `reason` are for rows that have none.
     """
@@ -55,11 +70,12 @@ def import_decisions(path: Path, result: Path, *, user: str, reason: str) -> lis
         columns = [*PAIR_COLUMNS, *(name for name in MORE_COLUMNS if name in table.columns)]
         found = list(_read_rows(table, columns, user, reason))
         _require_known(table, result, found)
-    return [new for _, new in found]
+        _require_names(table, result, found)
+    return [row.new for row in found]
 
 
-def _read_rows(table: TableReader, columns: list[str], user: str, reason: str) -> Iterator[tuple[int, NewDecision]]:
-    """The decisions of a table with the numbers of their rows. `same` of a mention with itself is skipped."""
+def _read_rows(table: TableReader, columns: list[str], user: str, reason: str) -> Iterator[_TableRow]:
+    """The rows of a table with their decisions. `same` of a mention with itself is skipped."""
     number = -1
     for batch in table.batches(columns):
         for row in batch.to_pylist():
@@ -72,7 +88,8 @@ def _read_rows(table: TableReader, columns: list[str], user: str, reason: str) -
             except ValueError as error:
                 raise InputError(f"{table.place(number)}: {error}.") from None
             if new is not None:
-                yield number, new
+                names = {new.mention_a: cells["name_a"], new.mention_b: cells["name_b"]}
+                yield _TableRow(number, new, {one: name for one, name in names.items() if one and name.strip()})
 
 
 def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | None:
@@ -109,20 +126,45 @@ def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | No
     )
 
 
-def _require_known(table: TableReader, result: Path, found: Sequence[tuple[int, NewDecision]]) -> None:
+def _require_known(table: TableReader, result: Path, found: Sequence[_TableRow]) -> None:
     """Fail if the result lacks a mention or a document, with the first such row."""
-    records = {new.mention_a for _, new in found if new.kind == WRONG_RECORD}
-    mentions = {one for _, new in found if new.kind != WRONG_RECORD for one in (new.mention_a, new.mention_b) if one}
+    decisions = [row.new for row in found]
+    records = {new.mention_a for new in decisions if new.kind == WRONG_RECORD}
+    mentions = {one for new in decisions if new.kind != WRONG_RECORD for one in (new.mention_a, new.mention_b) if one}
     unknown = unknown_mentions(result, mentions) | unknown_documents(result, records)
-    missing = [(number, new) for number, new in found if {new.mention_a, new.mention_b} & unknown]
+    missing = [row for row in found if {row.new.mention_a, row.new.mention_b} & unknown]
     if missing:
-        number, new = missing[0]
+        number, new, _ = missing[0]
         first = new.mention_a if new.mention_a in unknown else new.mention_b
         what = "document" if new.kind == WRONG_RECORD else "mention"
         raise InputError(
             f"{table.place(number)}: {result} has no {what} {first!r}; {counted(len(missing), 'row')} of the table "
             "cannot be used. Remove such rows; nothing was imported."
         )
+
+
+def _require_names(table: TableReader, result: Path, found: Sequence[_TableRow]) -> None:
+    """Fail if the result has another person where the table has a name, with the first such row."""
+    names = names_of_mentions(result, {one for row in found for one in row.names})
+    others = [
+        (row.number, one, name)
+        for row in found
+        for one, name in row.names.items()
+        if names.get(one) and _key_of_name(names[one]) != _key_of_name(name)
+    ]
+    if others:
+        number, mention, name = others[0]
+        raise InputError(
+            f"{table.place(number)}: {mention} is {name!r} in the table, but {names[mention]!r} in {result}, which has "
+            f"other authors of the document; {counted(len({one for one, *_ in others}), 'row')} of the table cannot be "
+            "used. Correct the ids of such rows, or empty the name if the person is the same; nothing was imported."
+        )
+
+
+def _key_of_name(text: str) -> tuple[str, str]:
+    """Surname and first initial."""
+    name = parse_name(text)
+    return name.surname, name.initials[:1]
 
 
 def not_decided_yet(new: Sequence[NewDecision], active: Sequence[Decision]) -> list[NewDecision]:

@@ -218,6 +218,13 @@ def unknown_mentions(result: Path, mentions: Iterable[str]) -> set[str]:
     return wanted.difference(found["mention_id"].to_pylist())
 
 
+def names_of_mentions(result: Path, mentions: Iterable[str]) -> dict[str, str]:
+    """The names of those of these mentions that the result has."""
+    wanted = pa.array(sorted(set(mentions)), pa.string())
+    rows = look_up(result / MENTIONS, "mention_id", wanted, ["mention_id", "name"]).to_pydict()
+    return {one: name or "" for one, name in zip(rows["mention_id"], rows["name"], strict=True)}
+
+
 def unknown_documents(result: Path, documents: Iterable[str]) -> set[str]:
     """Those of these document ids that the result lacks."""
     return {one for one in documents if document_named(result, one) != one}

@@ -204,6 +204,8 @@ class _LabelReader:
             raise InputError(f"{table.name} has the columns {', '.join(table.columns)}; {expected}.")
         for batch in table.batches([*place, column], self.skip):
             *which, label = batch.columns
+            if self.key == AUTHOR and pa.types.is_nested(label.type):
+                raise InputError(f"{table.name}: the column {column} has lists; a mention has one label.")
             mention = which[0] if len(which) == 1 else _mention_ids(*which)
             if self.key != AUTHOR:
                 label = pa.array([self._only([value]) for value in label.to_pylist()], pa.string())

@@ -22,7 +22,7 @@ from homonym.io.outputs import open_atomic
 from homonym.records.fields import exported_ids
 from homonym.records.fields.contributors import contributor_kind, editor_name
 from homonym.records.fields.exported_ids import encoded, written_author_ids, written_contributors
-from homonym.records.fields.people import is_placeholder
+from homonym.records.fields.people import is_group, is_placeholder
 from homonym.records.formats import ris
 from homonym.records.formats.bibtex_people import authors_of
 
@@ -119,6 +119,7 @@ READERS: dict[str, Callable[[str], bool]] = {
     "ris": lambda label: bool(ris.authors_of([], {"AU": [label]}, [])),
     "wos": lambda label: not is_placeholder(label),
     "scopus": lambda label: not is_placeholder(label),
+    "excel": lambda label: not is_placeholder(label) and not is_group(label),
 }
 
 

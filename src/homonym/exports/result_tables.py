@@ -129,7 +129,8 @@ class ResultTables:
         if left:
             raise InputError(
                 f"{self.folder}: {counted(left, 'mention')} of {MENTIONS} not in {DOCUMENTS}; the files are of "
-                "different runs. Run homonym disambiguate again."
+                "different runs. Run homonym disambiguate again, or homonym update --mode rebuild if they are of an "
+                "earlier version."
             )
 
     def warn_of_documents_without_authors(self) -> None:

@@ -8,6 +8,7 @@ import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from homonym.errors import SettingsError, counted
 from homonym.exports.labels import short_name
 from homonym.exports.plain_lines import joined, one_line
 from homonym.exports.reference_files import (
+    READERS,
+    WrittenIds,
     accession_number,
     addresses_of,
     cited_authors,
@@ -103,7 +106,7 @@ def _counts(values: Iterable[dict[str, Any]] | None, name: str) -> str:
     return joined(f"{value[name]} ({value['count']})" for value in values or ())
 
 
-def paper_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
+def paper_rows(documents: Iterable[ExportedDocument], ids: WrittenIds) -> Iterator[Row]:
     """One row per document."""
     for found in documents:
         document = found.document
@@ -112,7 +115,7 @@ def paper_rows(documents: Iterable[ExportedDocument]) -> Iterator[Row]:
             "; ".join(labels_of(found)), "; ".join(mention.person.author_id for mention in found.mentions),
             joined(document.other_contributors), document.ids.get("doi", ""),
             joined(f"{kind}:{value}" for kind, value in document.ids.items()), joined(document.keywords),
-            one_line(document.abstract), _author_ids(found),
+            one_line(document.abstract), ids.of(found),
         )  # fmt: skip
 
 
@@ -160,22 +163,34 @@ def write_excel(result: ResultTables, path: Path) -> None:
     """A workbook with the sheets authors, papers and mentions."""
     xlsxwriter = _library()
     cut: Counter[str] = Counter()
-    with atomic_path(path) as partial:
-        options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-        with xlsxwriter.Workbook(str(partial), {**options, "tmpdir": str(partial.parent)}) as book:
-            sheets: list[tuple[str, Sequence[str], Callable[[], Iterable[Row]]]] = [
-                ("authors", AUTHOR_COLUMNS, lambda: author_rows(result)),
-                ("papers", PAPER_COLUMNS, lambda: paper_rows(result.documents())),
-                ("mentions", MENTION_COLUMNS, lambda: people_rows(result, path.parent)),
-            ]
-            for name, columns, rows in sheets:
-                _write_sheets(book, name, columns, rows(), cut)
+    ids = WrittenIds(READERS["excel"])
+    with atomic_path(path) as partial, _workbook(xlsxwriter, partial) as book:
+        sheets: list[tuple[str, Sequence[str], Callable[[], Iterable[Row]]]] = [
+            ("authors", AUTHOR_COLUMNS, lambda: author_rows(result)),
+            ("papers", PAPER_COLUMNS, lambda: paper_rows(result.documents(), ids)),
+            ("mentions", MENTION_COLUMNS, lambda: people_rows(result, path.parent)),
+        ]
+        for name, columns, rows in sheets:
+            _write_sheets(book, name, columns, rows(), cut)
+    ids.warn(result)
     if cut:
         places = ", ".join(f"{number:,} of {column}" for column, number in sorted(cut.items()))
         result.warnings.append(
             f"{counted(sum(cut.values()), 'cell')} shortened to the {EXCEL_CELL:,} characters that Excel allows "
             f"({places}); --to csv has them whole."
         )
+
+
+@contextmanager
+def _workbook(xlsxwriter: Any, path: Path) -> Iterator[Any]:
+    """A workbook that is written when the block ends; its temporary files are removed even if that fails."""
+    options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    with tempfile.TemporaryDirectory(prefix=".homonym-", dir=path.parent) as folder:
+        try:
+            with xlsxwriter.Workbook(str(path), {**options, "tmpdir": folder}) as book:
+                yield book
+        except xlsxwriter.exceptions.FileCreateError as error:
+            raise error.args[0] from None  # the error of the system, such as a full disk
 
 
 def _library() -> Any:

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from homonym.errors import InputError, OutputError
+from homonym.errors import InputError, OutputError, require_type
 from homonym.io.folders import take_place
 from homonym.io.outputs import first_within, require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import is_special
@@ -99,6 +99,7 @@ def has_present_format(result: Path) -> bool:
 
 def require_result(path: str | Path, *files: str) -> Path:
     """The path of a result directory; fails if it is none, or lacks one of these files."""
+    require_type("result", path, (str, os.PathLike), "the path of a result directory")
     folder = Path(path)
     if not os.path.lexists(folder):
         raise InputError(f"{path} does not exist; name a result directory, as made by: homonym disambiguate IN -o DIR/")
@@ -112,6 +113,18 @@ def require_result(path: str | Path, *files: str) -> Path:
             reason = ": results of homonym cluster have no documents" if name == DOCUMENTS else ""
             raise InputError(f"{path} has no {name}{reason}; make the result with homonym disambiguate.")
     return folder
+
+
+def require_elsewhere(path: Path) -> None:
+    """Fail if the current directory is in a result that is to be changed: it would be one that is removed."""
+    try:
+        here = [Path.cwd()]
+    except FileNotFoundError:  # it was removed
+        here = []
+    if first_within(_target(path), here):
+        raise OutputError(
+            f"{path} is the current directory, and a changed copy replaces it; change to another directory first."
+        )
 
 
 def file_of(path: Path, name: str) -> Path:

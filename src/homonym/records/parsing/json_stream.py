@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -90,6 +91,18 @@ _ELEMENTS = _Layout(rb"\s*+,?+\s*+", re.compile(rb'\{(?=\s*+")'))
 _MEMBERS = _Layout(
     rb'\s*+,\s*+"(?:[^"\\]|\\.){0,200}+"\s*+:\s*+', re.compile(_SHORT_STRING + rb"\s*+:\s*+\{", re.DOTALL)
 )
+
+
+def _member_name(text: bytes) -> str:
+    r"""The name of a member without its escapes.
+
+    >>> _member_name(rb"10.1/a(1)\u003c2>"), _member_name(rb"\x")
+    ('10.1/a(1)<2>', '\\x')
+    """
+    if b"\\" in text:
+        with suppress(orjson.JSONDecodeError):
+            return str(orjson.loads(b'"' + text + b'"'))
+    return decoded(text)
 
 
 def _damage(text: bytes, *, is_whole: bool = False) -> str:
@@ -167,7 +180,7 @@ class _JsonScanner:
         if found is None:
             return None
         self.at = found.end()
-        return decoded(found[1])
+        return _member_name(found[1])
 
     def skip_member(self) -> str:
         """Skip a member of a wrapper, or only its name if its value may hold records; return the name."""
