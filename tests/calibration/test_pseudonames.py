@@ -22,10 +22,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.calibration import block_sample, pseudonames, single_person_names
+from homonym.calibration import limit as calibrated
 from homonym.calibration.limit import (
     F1_ERROR,
+    FULL_WEIGHT_NAMES,
     PARTS,
     PRIOR_DEVIATION,
+    USUAL_SAMPLING_ERROR,
     CalibratedLimit,
     LimitCalibrator,
     LimitScores,
@@ -431,12 +434,29 @@ def test_blocks_of_few_authors_with_many_mentions_are_copied() -> None:
 
 def test_large_blocks_stop_when_there_are_enough_pairs(monkeypatch: Any) -> None:
     monkeypatch.setattr(pseudonames, "PAIRS_PER_SIZE", 100)
+    monkeypatch.setattr(pseudonames, "MIN_NAMES_DRAWN", 0)
     blocks = [[9, 8]] * 5 + [[1, 1]] * 5 + [[9, 9, 9]] * 5
     names = build_pseudonames(large_pool(), composition_of(blocks)[0], np.random.default_rng(0))
     assert names
     by_people = Counter(len(sizes) for sizes in sizes_of(names))
     assert by_people[3] == 1, "there is at least one of each number of people"
     assert 1 <= by_people[2] <= 6
+
+
+def test_large_blocks_of_few_sizes_give_several_pseudonames() -> None:
+    pool = pool_of([150] * 50, list(range(50)), list(range(50 * 150)))
+    names = build_pseudonames(pool, composition_of([[900]] * 20)[0], np.random.default_rng(0))
+    assert names
+    assert len(names) == pseudonames.NAMES_PER_SIZE
+
+
+def test_pseudoname_has_the_limit_of_all_mentions_of_its_authors() -> None:
+    pool = pool_of([150] * 50, list(range(50)), list(range(50 * 150)))
+    names = build_pseudonames(pool, composition_of([[400, 20]])[0], np.random.default_rng(0))
+    assert names
+    assert names.mentions.tolist() == [170]
+    assert names.limit_sizes.tolist() == [420]
+    assert names.select(np.array([0])).limit_sizes.tolist() == [420]
 
 
 def test_people_of_a_pseudoname_are_more_similar_than_average() -> None:
@@ -532,6 +552,16 @@ def test_limit_is_nearly_optimal(large: Ready) -> None:
     assert reached > max(grid) - 0.03
 
 
+def test_full_names_and_chance_limit_are_calibrated_without_people(small: Ready, monkeypatch: Any) -> None:
+    monkeypatch.setattr(calibrated, "MIN_PEOPLE", 10**6)
+    found = calibrate_limit(small, Settings())
+    assert found.why
+    assert found.why.startswith("too few names")
+    assert found.limit == Settings().limit
+    assert found.name_trust
+    assert found.chance_limit
+
+
 @pytest.mark.slow
 def test_higher_target_precision_gives_a_higher_limit(small: Ready) -> None:
     before = 0.0
@@ -579,12 +609,21 @@ def test_target_precision_holds_from_the_chosen_limit_on(scores: LimitScores, ta
         assert choice == 0 or precision[choice - 1] < high, "the lowest one that does"
 
 
+def error_of_the_mean(people: list[int]) -> float:
+    """Of a mean over numbers of people, each with the mean of its names; a name has the error 1."""
+    names = Counter(people).values()
+    weights = [min(1, number / FULL_WEIGHT_NAMES) for number in names]
+    variance = sum((weight / sum(weights)) ** 2 / number for weight, number in zip(weights, names, strict=True))
+    return math.sqrt(variance)
+
+
 @given(scores=limit_scores())
 def test_limit_is_the_posterior_mean(scores: LimitScores) -> None:
     _, f1 = averages(scores)
     log = [math.log(factor) for factor in scores.factors.tolist()]
+    error = F1_ERROR * max(1, error_of_the_mean(scores.people.tolist()) / USUAL_SAMPLING_ERROR)
     weight = [
-        math.exp((one - max(f1)) / F1_ERROR - (x / PRIOR_DEVIATION) ** 2 / 2) for one, x in zip(f1, log, strict=True)
+        math.exp((one - max(f1)) / error - (x / PRIOR_DEVIATION) ** 2 / 2) for one, x in zip(f1, log, strict=True)
     ]
     mean = sum(w * x for w, x in zip(weight, log, strict=True)) / sum(weight)
     choice = scores.expected()
@@ -595,14 +634,14 @@ def test_limit_is_the_posterior_mean(scores: LimitScores) -> None:
     assert (found.people, found.names) == (5, len(scores.seed))
 
 
-def scores_with_f1(f1: list[float], prior_deviation: float = PRIOR_DEVIATION) -> LimitScores:
-    """One name with this F1 at multiples around the default limit."""
+def scores_with_f1(f1: list[float], prior_deviation: float = PRIOR_DEVIATION, names: int = 100) -> LimitScores:
+    """Some names with this F1 at multiples around the default limit."""
     return LimitScores(
         factors=np.power(1.1, np.arange(len(f1)) - len(f1) // 2),
-        precision=np.array([f1]),
-        recall=np.array([f1]),
-        people=np.array([2]),
-        seed=np.zeros(1, np.int64),
+        precision=np.tile(f1, (names, 1)),
+        recall=np.tile(f1, (names, 1)),
+        people=np.full(names, 2),
+        seed=np.zeros(names, np.int64),
         prior_deviation=prior_deviation,
     )
 
@@ -619,6 +658,12 @@ def scores_with_f1(f1: list[float], prior_deviation: float = PRIOR_DEVIATION) ->
 )
 def test_limit_leaves_the_default_where_pseudonames_are_clear(f1: list[float], choice: int) -> None:
     assert scores_with_f1(f1).expected() == choice
+
+
+def test_few_pseudonames_move_the_limit_less() -> None:
+    f1 = [0.9 + 0.002 * step for step in range(21)]
+    default = 10
+    assert default < scores_with_f1(f1, names=10).expected() < scores_with_f1(f1, names=100).expected()
 
 
 def test_without_a_prior_the_middle_of_the_best_limits_is_taken() -> None:

@@ -26,7 +26,7 @@ LONG_BAG = 500
 # size), and of blocks with one mention.
 MAX_LARGER_BLOCKS, MAX_SINGLETON_BLOCKS = 800, 200
 # Occurrences in them together; the minimum number of blocks. An engine has to load all of these.
-PEOPLE_OCCURRENCES, MIN_PEOPLE_BLOCKS = 20_000_000, 40
+PEOPLE_OCCURRENCES, MIN_PEOPLE_BLOCKS = 40_000_000, 40
 # Blocks to cluster: the maximum number of blocks and of mentions, the work of clustering all of them once, and the
 # minimum number of blocks.
 MAX_CLUSTERED_BLOCKS, MAX_CLUSTERED_MENTIONS, CLUSTERED_WORK, MIN_CLUSTERED_BLOCKS = 600, 60_000, 6_500_000_000, 8

@@ -56,8 +56,9 @@ HIGHEST, PROBABLE = (3.0, 30.0, np.inf), 0.1
 # Lower limits are not tried from where on the result of this share of the pseudo-names still changes.
 STILL_CHANGING = 0.07
 # A limit whose F1 is lower by this much is less probable by a factor of e. Another draw of pseudo-names changes F1 by
-# .003, and pseudo-names differ from real names by more.
-F1_ERROR = 0.005
+# .003, and pseudo-names differ from real names by more. The labelled collections have a sampling error (see
+# `LimitScores.sampling_error`) of up to the second number; with fewer pseudo-names, F1 shows less in proportion.
+F1_ERROR, USUAL_SAMPLING_ERROR = 0.005, 0.11
 # Standard deviation of the prior, in ln(limit / default). The best limits of the labelled sets are .5 to 2 times the
 # default. Only the default score has it: others start with the paper's limits, which were tuned for one collection.
 PRIOR_DEVIATION = 0.4
@@ -142,11 +143,13 @@ class LimitCalibrator:
         self._copied: _CopiedBlocks | None = None
         # The limit with the best F1, if a stricter one was chosen for a target precision.
         self._unstrict: Limit | None = None
-        self.unavailable = self._find_people()
+        self.unavailable = self._too_small()
+        self.has_blocks = not self.unavailable
+        self.unavailable = self.unavailable or self._find_people()
         self.advance(PEOPLE)
 
-    def _find_people(self) -> str | None:
-        """Fill the pool of people, or return why there are too few."""
+    def _too_small(self) -> str | None:
+        """Why nothing can be calibrated, if the collection has too few names or no features."""
         several = int((self.sample.sizes > 1).sum())
         if several < MIN_NAMES:
             return (
@@ -155,6 +158,10 @@ class LimitCalibrator:
             )
         if not self.encoded.frequencies.types:
             return "the limit cannot be calibrated: no mention has any feature"
+        return None
+
+    def _find_people(self) -> str | None:
+        """Fill the pool of people, or return why there are too few."""
         generator = np.random.default_rng(self.seeds)
         self.pool: PersonPool = find_people(self.encoded, self.settings, generator, self.sample)
         people = int((self.pool.sizes > 1).sum())
@@ -216,18 +223,15 @@ class LimitCalibrator:
     def find(self) -> CalibratedLimit:
         """Improve limit and pseudo-names alternately; the last ones also show which limit has the target precision."""
         limit = self.settings.limit
+        if self.has_blocks:  # these two need no people
+            self._find_name_trust()
+            self._find_chance_limit()
         if self.unavailable:
-            # Too little is known to trust names.
-            return CalibratedLimit(limit, why=self._why_default(), name_trust=self.settings.name_trust or 0.0)
-        if self.settings.is_default_score and self.settings.name_trust is None:
-            about, frequencies = self._sampled, self.encoded.frequencies
-            trust = find_name_trust(about.bags, about.full_names, about.document, frequencies, self.settings)
-            self.settings = self.settings.changed(name_trust=trust)
-        self.advance(NAME_TRUST)
-        if self.settings.is_default_score and self.settings.chance_limit is None:
-            lift = find_chance_limit(self._sampled, self.encoded.frequencies, self.settings, self.threads)
-            self.settings = self.settings.changed(chance_limit=lift)
-        self.advance(CHANCE_LIMIT)
+            # Where nothing is known about them, names are not trusted.
+            return CalibratedLimit(
+                limit, why=self._why_default(),
+                chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust or 0.0,
+            )  # fmt: skip
         if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it
             limit = limit.scaled(1 / self.encoded.frequencies.mentions)
         for left in range(MAX_ROUNDS, 0, -1):
@@ -246,6 +250,19 @@ class LimitCalibrator:
                 break
             self.advance(ROUND)
         return found if self.settings.target_precision is None else self._find_strict(drawn, limit)
+
+    def _find_name_trust(self) -> None:
+        if self.settings.is_default_score and self.settings.name_trust is None:
+            about, frequencies = self._sampled, self.encoded.frequencies
+            trust = find_name_trust(about.bags, about.full_names, about.document, frequencies, self.settings)
+            self.settings = self.settings.changed(name_trust=trust)
+        self.advance(NAME_TRUST)
+
+    def _find_chance_limit(self) -> None:
+        if self.settings.is_default_score and self.settings.chance_limit is None:
+            lift = find_chance_limit(self._sampled, self.encoded.frequencies, self.settings, self.threads)
+            self.settings = self.settings.changed(chance_limit=lift)
+        self.advance(CHANCE_LIMIT)
 
     def _why_default(self) -> str:
         """Why the limit is the default."""
@@ -296,9 +313,13 @@ class LimitScores:
     @staticmethod
     def measure(drawn: list[LabelledNames], settings: Settings, threads: int, highest: float = np.inf) -> LimitScores:
         """Sweep over the limits up to a multiple of the default and look up the multiples of the default."""
-        method = RelativeFrequencies(settings, ratio=STEP, highest=highest)
+        own, default = (
+            np.concatenate([limits(starts(sizes), settings.limit, drawn[0].frequencies.mentions) for sizes in each])
+            for each in ([names.mentions for names in drawn], [names.limit_sizes for names in drawn])
+        )
+        # Names with the limit of a larger block need a sweep that begins at a higher multiple of their own limit.
+        method = RelativeFrequencies(settings, ratio=STEP, highest=highest * float((default / own).max()))
         curves = concatenate_curves([curves_of(method, names, threads) for names in drawn])
-        default = limits(starts(curves.mentions), settings.limit, drawn[0].frequencies.mentions)
         factors = _factors(curves, default, highest)
         at = np.stack([curves.steps_at(name, factors * default[name]) for name in range(len(curves))])
         return LimitScores(
@@ -348,10 +369,23 @@ class LimitScores:
         return int(np.argmin(np.abs(np.log(self.factors) - mean)))
 
     def _posterior(self, names: NameMask) -> Floats:
-        """The probability of each column, as a share of the highest one: exp(F1 / F1_ERROR) times the prior."""
-        log = self._means(names)[2] / F1_ERROR - (np.log(self.factors) / self.prior_deviation) ** 2 / 2
+        """The probability of each column, as a share of the highest one: exp(F1 / error) times the prior."""
+        error = F1_ERROR * max(1.0, self.sampling_error / USUAL_SAMPLING_ERROR)
+        log = self._means(names)[2] / error - (np.log(self.factors) / self.prior_deviation) ** 2 / 2
         probability: Floats = np.exp(log - log.max())
         return probability
+
+    @property
+    def sampling_error(self) -> float:
+        """The standard error of the mean F1, as a multiple of the standard deviation of one name.
+
+        >>> one_name_of_each_size = np.ones((4, 1)), np.ones((4, 1)), np.arange(4), np.zeros(4)
+        >>> LimitScores(np.ones(1), *one_name_of_each_size).sampling_error
+        0.5
+        """
+        count = np.unique(self.people, return_counts=True)[1]
+        weight = np.minimum(1, count / FULL_WEIGHT_NAMES)
+        return float(np.sqrt((weight**2 / count).sum()) / weight.sum())
 
     def _means(self, names: NameMask) -> tuple[Floats, Floats, Floats]:
         """Mean precision, recall and F1 of the given names at each column."""

@@ -42,8 +42,9 @@ from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Settings
 
 # Of the sampled blocks, those that pseudo-names copy are clustered at several limits: their maximum number, the work of
-# clustering all of them once, and the minimum number.
-MAX_COPIED, COPIED_WORK, MIN_COPIED = 400, 2_000_000_000, 12
+# clustering all of them once, and the minimum number. Large blocks have few people each; twelve of them gave five
+# pseudo-names and a limit by chance.
+MAX_COPIED, COPIED_WORK, MIN_COPIED = 400, 2_000_000_000, 30
 # Seed of the order in which they are taken.
 COPIED_SEED = 0
 # Number of mentions that are clustered by one call of the kernel.
@@ -53,6 +54,9 @@ MAX_NAME_MENTIONS = 200
 # Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together; and the number
 # of pairs of mentions from which on there are no more. At least one is built: each is merged at dozens of limits.
 NAMES_PER_SIZE, PAIRS_PER_SIZE = 15, 40_000
+# Minimum number of pseudo-names, if there are as many blocks: a collection of large blocks that have one or two people
+# each, or very many, would get only a few names.
+MIN_NAMES_DRAWN = 40
 # Number of candidates that the most similar person is chosen from. With more, Web of Science gets a better limit, but
 # confidence is too low on machine learning.
 CANDIDATES = 3
@@ -231,9 +235,12 @@ def build_pseudonames(
     if not names:
         return None
     person, author = (list(column) for column in zip(*chain.from_iterable(names), strict=True))
-    taken = np.minimum([len(one) for one in author], pool.sizes[person])
+    copied_sizes = np.array([len(one) for one in author])
+    taken = np.minimum(np.minimum(copied_sizes, MAX_PERSON_MENTIONS), pool.sizes[person])
+    left_out = np.maximum(0, copied_sizes - MAX_PERSON_MENTIONS)
     mentions = _random_mentions(pool.bags.block_start[person], pool.sizes[person], taken, generator)
-    sizes = np.add.reduceat(taken, starts(np.array([len(drawn) for drawn in names]))[:-1])
+    first_person = starts(np.array([len(drawn) for drawn in names]))[:-1]
+    sizes = np.add.reduceat(taken, first_person)
     copied = np.concatenate([one[:most] for one, most in zip(author, taken.tolist(), strict=True)])
     is_like = np.repeat(np.arange(len(names)) % UNCONSTRAINED > 0, sizes)
     profile = composition.constraints.profile[copied] * is_like
@@ -247,6 +254,7 @@ def build_pseudonames(
         written=[None] * len(mentions),
         constraints=composition.constraints._replace(group=unlinked.astype(np.int32), profile=profile.astype(np.int32)),
         full_names=FullNames(starts(sizes), full_name.astype(np.int32), composition.full_names.namesakes[copied]),
+        limit_mentions=sizes + np.add.reduceat(left_out, first_person),
     )
 
 
@@ -259,28 +267,35 @@ def constrained_only(names: LabelledNames) -> LabelledNames:
 def _choose_blocks(composition: BlockComposition, generator: np.random.Generator) -> list[list[Integers]]:
     """Draw blocks of each number of people, reduced to the maximum size, until they have enough pairs."""
     group = size_groups(np.array([len(authors) for authors in composition.blocks], np.int64))
-    chosen = []
+    chosen, left = [], list[int]()
     for size in np.unique(group):
         pairs, blocks = 0, generator.permutation(np.flatnonzero(group == size))[:NAMES_PER_SIZE]
         for block in blocks.tolist():
             if pairs < PAIRS_PER_SIZE:
                 chosen.append(_reduce(composition.blocks[block], generator))
-                pairs += sum(map(len, chosen[-1])) ** 2 // 2
-    return chosen
+                pairs += sum(map(_usable, chosen[-1])) ** 2 // 2
+            else:
+                left.append(block)
+    further = generator.permutation(left)[: max(0, MIN_NAMES_DRAWN - len(chosen))]
+    return chosen + [_reduce(composition.blocks[block], generator) for block in further.tolist()]
 
 
 def _reduce(authors: list[Integers], generator: np.random.Generator) -> list[Integers]:
     """Leave out random authors until the block is not too large; the largest author comes first.
 
-    No person of a pool has more mentions than an author here. A block of few authors with many mentions each keeps
-    some of them, so that such blocks are copied, too.
+    An author counts with the mentions that a person of a pool can have. So a block of few authors with many mentions
+    each keeps some of them, and such blocks are copied, too.
     """
-    authors = [author[:MAX_PERSON_MENTIONS] for author in authors]
-    if sum(map(len, authors)) > MAX_NAME_MENTIONS:
+    if sum(map(_usable, authors)) > MAX_NAME_MENTIONS:
         authors = [authors[i] for i in generator.permutation(len(authors))]
-        ends = np.cumsum([len(author) for author in authors])
+        ends = np.cumsum([_usable(author) for author in authors])
         authors = [author for author, end in zip(authors, ends, strict=True) if end <= MAX_NAME_MENTIONS]
-    return sorted(authors, key=len, reverse=True)
+    return sorted(authors, key=_usable, reverse=True)
+
+
+def _usable(author: Integers) -> int:
+    """Number of mentions of an author that a person of a pool can have."""
+    return min(len(author), MAX_PERSON_MENTIONS)
 
 
 def _random_mentions(first: Integers, sizes: Integers, taken: Integers, generator: np.random.Generator) -> Integers:
@@ -307,7 +322,7 @@ class _PeopleDrawer:
         drawn: list[tuple[int, Integers]] = []
         excluded, closeness = 0, np.zeros(len(self.pool.by_size))
         for author in block:
-            candidates = self._candidates(len(author), excluded, CANDIDATES if drawn else 1)
+            candidates = self._candidates(_usable(author), excluded, CANDIDATES if drawn else 1)
             if candidates:
                 closest = max(candidates, key=closeness.__getitem__)
                 drawn.append((int(self.pool.by_size[closest]), author))

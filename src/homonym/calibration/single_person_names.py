@@ -28,7 +28,7 @@ MAX_PEOPLE = 800
 # Maximum number of mentions of one person.
 MAX_PERSON_MENTIONS = 150
 # Work of clustering the names once, and the minimum number of names that are examined.
-PEOPLE_WORK, MIN_EXAMINED = 800_000_000, 60
+PEOPLE_WORK, MIN_EXAMINED = 4_000_000_000, 60
 # Maximum number of mixed pairs, the maximum number of mentions of each name in them, their work, and a minimum number.
 MIXED_PAIRS, MAX_MIXED_MENTIONS, MIXED_WORK, MIN_MIXED_PAIRS = 500, 30, 400_000_000, 50
 # Seed of the order in which names are examined.

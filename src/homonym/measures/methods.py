@@ -33,7 +33,8 @@ class LabelledNames:
 
     `author[x]` is the code of a mention's true author, −1 where it is not known; every block has one that is.
     `written[x]` is the name as the record gives it, if it does. `constraints` apply when the names are clustered, and
-    `full_names` if the settings trust them.
+    `full_names` if the settings trust them. `limit_mentions` are the |X| that the limit depends on, if these are not
+    the numbers of mentions.
     """
 
     key: Sequence[str]
@@ -43,6 +44,7 @@ class LabelledNames:
     written: Sequence[str | None]
     constraints: Constraints | None = None
     full_names: FullNames | None = None
+    limit_mentions: Integers | None = None
     true_size: Integers = field(init=False)
     """|C_cor| of each name: the number of different labelled authors."""
 
@@ -59,6 +61,11 @@ class LabelledNames:
     def mentions(self) -> Integers:
         """|X| of each name, with or without labels."""
         return np.diff(self.bags.block_start)
+
+    @property
+    def limit_sizes(self) -> Integers:
+        """The |X| that the limit of each name depends on."""
+        return self.mentions if self.limit_mentions is None else self.limit_mentions
 
     @property
     def block(self) -> Integers:
@@ -85,6 +92,7 @@ class LabelledNames:
             written=[self.written[x] for x in chosen.tolist()],
             constraints=self.constraints.of(chosen) if self.constraints else None,
             full_names=self.full_names.select(names) if self.full_names else None,
+            limit_mentions=None if self.limit_mentions is None else self.limit_mentions[names],
         )
 
     def batches(self) -> Iterator[LabelledNames]:
@@ -235,7 +243,7 @@ def measure_outcomes(names: LabelledNames, outcomes: Outcomes) -> LimitCurves:
     scores = bcubed(contingency(step[known], names.author[mention[known]], outcomes.label[known])).by_name()
     collection = names.frequencies.mentions
     return LimitCurves(
-        collection, names.mentions, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall
+        collection, names.limit_sizes, outcomes.step_start, outcomes.lowest, scores.precision, scores.recall
     )
 
 
