@@ -276,8 +276,9 @@ def _choose_blocks(composition: BlockComposition, generator: np.random.Generator
                 pairs += sum(map(_usable, chosen[-1])) ** 2 // 2
             else:
                 left.append(block)
-    further = generator.permutation(left)[: max(0, MIN_NAMES_DRAWN - len(chosen))]
-    return chosen + [_reduce(composition.blocks[block], generator) for block in further.tolist()]
+    missing = max(0, MIN_NAMES_DRAWN - len(chosen))
+    further = generator.permutation(left)[:missing].tolist() if missing else []
+    return chosen + [_reduce(composition.blocks[block], generator) for block in further]
 
 
 def _reduce(authors: list[Integers], generator: np.random.Generator) -> list[Integers]:
