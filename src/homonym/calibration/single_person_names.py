@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from homonym.calibration.block_sample import BlockSample, block_work, within_budget
+from homonym.calibration.block_sample import BlockSample, block_work, slowness, within_budget
 from homonym.clustering.agglomerative import cluster, pair_scores
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
@@ -143,8 +143,10 @@ def find_people(
 def _examined_names(sizes: Integers, occurrences: Integers) -> Integers:
     """The names whose mentions are compared, in order: a random selection if that is too much work for all."""
     order = np.random.default_rng(ORDER_SEED).permutation(len(sizes))
-    work = block_work(sizes, np.add.reduceat(occurrences, starts(sizes)[:-1]) if len(sizes) else sizes)
-    return np.sort(within_budget(order, work[order], PEOPLE_WORK, MIN_EXAMINED))
+    total = np.add.reduceat(occurrences, starts(sizes)[:-1]) if len(sizes) else sizes
+    # Long bags do not fit into the cache.
+    budget = PEOPLE_WORK / slowness(sizes, total)
+    return np.sort(within_budget(order, block_work(sizes, total)[order], budget, MIN_EXAMINED))
 
 
 def _split_by_name(
