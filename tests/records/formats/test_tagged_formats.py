@@ -198,6 +198,13 @@ def test_ris_assigns_addresses_only_if_unambiguous(read: Read) -> None:
         assert [author.affiliations for author in document.authors] == [[], []]
     before = one(read, "AD  - Univ A", "AU  - Doe, J.", "AD  - Univ B", "AU  - Roe, A.")
     assert [author.affiliations for author in before.authors] == [[], []]
+
+
+def test_ris_keeps_the_addresses_of_two_authors_with_one_name_apart(read: Read) -> None:
+    behind = one(read, "AU  - Li, X.", "AD  - Univ A", "AU  - Li, X.", "AD  - Univ B", "AU  - Roe, A.", "AD  - Univ C")
+    assert [author.affiliations for author in behind.authors] == [["Univ A"], ["Univ B"], ["Univ C"]]
+    unclear = one(read, "AU  - Li, X.", "AU  - Li, X.", "AD  - Li, X.: Univ A", "AI  - Li, X.; 0000-0002-1825-0097")
+    assert [(author.affiliations, author.ids) for author in unclear.authors] == [([], {}), ([], {})]
     twice = one(read, "A1  - Doe, J.", "A1  - Roe, A.", "AD  - Univ A", "AU  - Doe, J.", "AU  - Roe, A.")
     assert [author.affiliations for author in twice.authors] == [["Univ A"], ["Univ A"]]
 

@@ -202,31 +202,44 @@ def surname_and_initial(name: str) -> str:
     return f"{folded(surname)}, {folded(given)[:1]}" if comma else folded(name)
 
 
+def authors_by_form(forms: Iterable[tuple[int, str]]) -> dict[str, int | None]:
+    """The author of each form of a name; None for a form of several authors.
+
+    >>> authors_by_form([(0, "doej"), (1, "roer"), (2, "doej"), (1, "roer")])
+    {'doej': None, 'roer': 1}
+    """
+    found: dict[str, int | None] = {}
+    for author, form in forms:
+        if found.setdefault(form, author) != author:
+            found[form] = None
+    return found
+
+
 class AuthorIndex:
-    """The authors of one record, found by every form of their names that the record has.
+    """The authors of one record, found by every form of their names that the record has, the main form first.
 
     A name refers to the author whose name is the same apart from case, accents and punctuation; otherwise to the only
-    author with its surname and first initial.
+    author with its surname and first initial. A name of two authors refers to none of them.
 
     >>> authors = AuthorIndex([("Müller, Jürgen K.", "Muller, JK"), ("Müller, Ute",), ("Li, X",), ("Li, Xu",)])
     >>> authors.find("MULLER, JÜRGEN K"), authors.find("Muller, J"), authors.find("Li, X."), authors.find("Li, Xin")
     (0, 0, 2, None)
+    >>> AuthorIndex([("Li, Xu", "Li, X"), ("Li, Xin", "Li, X"), ("Wu, Y",), ("Wu, Y",)]).find("Li, X") is None
+    True
     """
 
-    def __init__(self, names: Sequence[Iterable[str]]) -> None:
-        self._exact: dict[str, int] = {}
-        self._short: dict[str, int | None] = {}
-        for author, forms in enumerate(names):
-            for form in forms:
-                self._exact.setdefault(folded(form), author)
-                short = surname_and_initial(form)
-                if self._short.setdefault(short, author) != author:
-                    self._short[short] = None
+    def __init__(self, names: Sequence[Sequence[str]]) -> None:
+        forms = [(author, folded(form)) for author, (_, *others) in enumerate(names) for form in others]
+        main = authors_by_form((author, folded(form)) for author, (form, *_) in enumerate(names))
+        self._exact = {**authors_by_form(forms), **main} if forms else main
+        self._short = authors_by_form(
+            (author, surname_and_initial(form)) for author, each in enumerate(names) for form in each
+        )
 
     def find(self, name: str) -> int | None:
         """The number of the author that a name refers to; None if there is none, or more than one."""
-        exact = self._exact.get(folded(name))
-        return self._short.get(surname_and_initial(name)) if exact is None else exact
+        form = folded(name)
+        return self._exact[form] if form in self._exact else self._short.get(surname_and_initial(name))
 
 
 class FullNameIndex(AuthorIndex):
@@ -236,25 +249,23 @@ class FullNameIndex(AuthorIndex):
     written differently. Surname and initial are then compared with full names only: short names leave out accents and
     parts of surnames, so that different people share them more often.
 
-    >>> people = FullNameIndex([("Doe, Jane K.", "Doe, JK"), ("Roe, Rita", "Roe, R")])
-    >>> [people.find(name) for name in ("Roe, R", "Doe, J", "Doe, Jane", "DOE, JANE K", "Doe, Jim", "Poe, E")]
-    [1, 0, 0, 0, 0, None]
+    >>> names = [("Doe, Jane K.", "Doe, JK"), ("Roe, Rita", "Roe, R"), ("Wu, Yi", "Wu, Y"), ("Wu, Yu", "Wu, Y")]
+    >>> people = FullNameIndex(names)
+    >>> [people.find(name) for name in ("Roe, R", "Doe, J", "Doe, Jane", "DOE, JANE K", "Doe, Jim", "Poe, E", "Wu, Y")]
+    [1, 0, 0, 0, 0, None, None]
     """
 
     def __init__(self, names: list[tuple[str, str]]) -> None:
         self._names = names
         self._is_folded = False
-        self._as_written: dict[str, int] = {}
-        for author, (full, _) in enumerate(names):
-            self._as_written.setdefault(full, author)
-        for author, (_, short) in enumerate(names):
-            self._as_written.setdefault(short, author)
+        shorts = authors_by_form((author, short) for author, (_, short) in enumerate(names))
+        self._as_written = {**shorts, **authors_by_form((author, full) for author, (full, _) in enumerate(names))}
 
     def find(self, name: str) -> int | None:
         """The number of the author that a name refers to; None if there is none, or more than one."""
-        found = self._as_written.get(name)
-        if found is None and len(self._names) <= _FEW_AUTHORS:
-            found = self._find_abbreviated(name)
+        if name in self._as_written:
+            return self._as_written[name]
+        found = self._find_abbreviated(name) if len(self._names) <= _FEW_AUTHORS else None
         return self._find_folded(name) if found is None else found
 
     def find_all(self, names: str) -> list[int]:
@@ -275,9 +286,8 @@ class FullNameIndex(AuthorIndex):
     def _find_folded(self, name: str) -> int | None:
         if not self._is_folded:
             super().__init__([(full,) for full, _ in self._names])
-            for author, (full, short) in enumerate(self._names):
-                if short != full and (form := folded(short)):
-                    self._exact.setdefault(form, author)
+            shorts = authors_by_form((author, folded(short)) for author, (_, short) in enumerate(self._names))
+            self._exact = {**shorts, **self._exact}
             self._is_folded = True
         return super().find(name)
 

@@ -379,16 +379,23 @@ def _add_bracketed(authors: list[Author], text: str) -> bool:
         return False
     parts = [entry.partition("(") for entry in _BEHIND_BRACKETS.split(text[:-1])]
     index = AuthorIndex([[author.name] for author in authors])
-    owner = index.find(parts[0][0].strip())
-    if owner is None:
-        return False
+    owner = -1
     for name, bracket, inside in parts:
-        found = index.find(name.strip())
+        found = _bracketed_owner(authors, index, name.strip(), owner + 1)
+        if found is None and owner < 0:
+            return False
         if found is None:  # a bracket within the addresses of the author before
             inside = f"{name}{bracket}{inside}"
         owner = owner if found is None else found
         add_affiliations(authors[owner], inside.split(";"))
     return True
+
+
+def _bracketed_owner(authors: list[Author], index: AuthorIndex, name: str, expected: int) -> int | None:
+    """The author whose addresses follow a name; of two authors with the same name, the one who is expected here."""
+    if expected < len(authors) and authors[expected].name == name:
+        return expected
+    return index.find(name)
 
 
 def _add_parenthesised(authors: list[Author], text: str) -> bool:
