@@ -12,15 +12,31 @@ from homonym.records.fields.markup import ENTITY, plain_text
 
 _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 
-# What sources write where an author's name is missing, folded.
+# What sources write where an author's name is missing, folded; then the same in other languages, also the transcribed
+# Cyrillic words. "VV. AA." are various authors, and "N. N." is no name.
 _PLACEHOLDERS = frozenset(
     "anon anonymous author authors etal na nana nan noauthor noauthors noauthorlisted noauthorslisted noauthorgiven "
     "noauthornameavailable noauthornamesavailable noauthorsavailable noauthorshipindicated none notavailable "
     "notspecified null others andothers unknown unknownauthor unknownunknown authorunknown various "
-    "editor editors editorial editorialboard editorialoffice editorialstaff editorialteam theeditor theeditors staff "
-    "staffreporter staffwriter".split()
+    "editor editors editorinchief editorial editorialboard editorialoffice editorialstaff editorialteam guesteditor "
+    "guesteditors theeditor theeditors theeditorinchief staff staffreporter staffwriter "
+    "aavv anonim anonimo anonym anonyme anonymus anoniem auteurinconnu autordesconhecido autordesconocido "
+    "avtorneizvesten bezavtora collectif desconhecido desconocido inconnu neizvestnyyavtor nn nomennescio "
+    "ohneautor onbekend redaccion redakcja redaktion redaktsiya redazione sansauteur senzaautore sinautor tba "
+    "unbekannt variosautores variousauthors vvaa xxx xxxx".split()
 ) | {""}
+#: The beginning of every placeholder in another language than English: a quick check of many names.
+FOREIGN_PLACEHOLDER = (
+    r"^\W*(?:an[oó]\W?n|a\W*a\W*v|aut[eo]|collectif|descon|inconn|n\W*n|nomen|ohne|onbek|reda[ckz]|sans|senza|sin"
+    r"|tba|unbek|v\W*v|x\W*x|avtor|bez|neizv|redak|аноним|автор|без|неизв|редак|佚|匿|无|無|作者|著者|不|익명|작자)"
+)
+# The same in Chinese, Japanese and Korean script, where a transcribed word could be a name.
+_EAST_ASIAN_PLACEHOLDERS = frozenset(
+    "佚名 匿名 无名氏 無名氏 作者不详 作者不詳 作者不明 著者不明 不详 不詳 익명 작자미상".split()
+)
 _LONGEST_PLACEHOLDER = 60
+# Maximum length of placeholders that are also names.
+_LONGEST_NAME_LIKE = 4
 
 # Suffixes of names, in lower case, as they follow a comma.
 SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
@@ -100,12 +116,31 @@ def is_placeholder(name: str) -> bool:
 
     >>> [is_placeholder(name) for name in ("", "[No author name available]", "et al.", "Unknown", "N/A N/A")]
     [True, True, True, True, True]
-    >>> [is_placeholder(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李")]
-    [False, False, False, False, False]
+    >>> [is_placeholder(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李", "易明")]
+    [False, False, False, False, False, False]
+    >>> [is_placeholder(name) for name in ("N. N.", "Anónimo", "Unbekannt", "佚名", "Аноним", "VV. AA.")]
+    [True, True, True, True, True, True]
     """
-    if len(name) > _LONGEST_PLACEHOLDER or ("," in name and not name.startswith("No ")):
+    if len(name) > _LONGEST_PLACEHOLDER:
         return False
+    if "," in name and not name.startswith("No "):
+        return _is_word_twice(name)
+    if not name.isascii() and name.strip("[](){}【】 ") in _EAST_ASIAN_PLACEHOLDERS:
+        return True
     return folded(name) in _PLACEHOLDERS and name != "[Anonymous]"
+
+
+def _is_word_twice(name: str) -> bool:
+    """Whether a name with a comma is a placeholder, alone or twice; "Na, Na" is a person.
+
+    >>> [_is_word_twice(name) for name in ("Anonymous,", "Unknown, Unknown", "Na, Na", "Doe, Jane")]
+    [True, True, False, False]
+    """
+    first, _, second = name.partition(",")
+    if second and second.lstrip()[:1] != first[:1]:
+        return False
+    word = folded(first)
+    return word in _PLACEHOLDERS and len(word) > _LONGEST_NAME_LIKE and folded(second) in {"", word}
 
 
 # "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
