@@ -184,6 +184,18 @@ def test_reads_scopus_with_columns_in_other_languages(read: Reads, columns: tupl
     assert found[0] == found[1]
 
 
+@pytest.mark.parametrize("error", ["#NAME?", "#REF!", "#WERT!", "#¿NOMBRE?", "#ИМЯ?"])
+@pytest.mark.parametrize("row", [NEW, {"Authors": "Doe, J", "Title": "On felt", "Journal": "#hash", "Year": "2010"}])
+def test_an_error_of_a_spreadsheet_is_no_value(read: Reads, error: str, row: dict[str, str]) -> None:
+    found = read(written([row | {"Title": error}]))
+    assert found.one.title == ""
+    assert [problem.reason for problem in found.problems] == [
+        f"{error} in the column 'Title' is an error of a spreadsheet"
+    ]
+    empty = read(written([row | {"Title": "#N/A"}]))
+    assert (empty.one.title, empty.problems) == ("", [])
+
+
 def test_addresses_behind_names_keep_two_authors_with_one_name_apart(read: Reads) -> None:
     addresses = "Wu, Yi (Univ A (Lab), Rome); Wu, Yi (Univ B); Roe, A (Univ C)"
     row = {"Publication ID": "pub.1", "Title": "On felt", "Authors": "Wu, Yi; Wu, Yi; Roe, A"}
