@@ -66,6 +66,8 @@ def without_degrees(name: str) -> str:
     ['García López, M.D.', 'Jane Doe, MD', 'Jane Doe', 'Doe, Jane']
     >>> [without_degrees(name) for name in ("Doe, MD", "Rahman, Md", "De Souza, MD", "Ma, Jun", "Smith, J., Jr., MD")]
     ['Doe, MD', 'Rahman, Md', 'De Souza, MD', 'Ma, Jun', 'Smith, J., Jr.']
+    >>> [without_degrees(name) for name in ("Jane Doe MD, PhD", "Jane Doe MBBS, MD, PhD", "García López, PhD")]
+    ['Jane Doe', 'Jane Doe', 'García López']
     >>> without_degrees("Smith, Jr., MA"), without_degrees("Smith, Jr., Ann, MA")
     ('Smith, Jr., MA', 'Smith, Jr., Ann')
     >>> [without_degrees(name) for name in ("Prof. Dr. med. Jane Doe", "Doe, Dr. Jane", "Dr.-Ing. Doe, J", "Doe, Dr")]
@@ -76,8 +78,11 @@ def without_degrees(name: str) -> str:
     parts = [part.strip() for part in name.split(",") if part.strip()]
     # Initials in "García López, MD", a degree in "Jane Doe, MD": the parser of names decides.
     is_open = len(parts) == 2 and _letters(parts[1]) == "MD"
+    given = len(parts)
     while len(parts) > 1 and not is_open and _are_degrees(parts[-1], parts[:-1]):
         parts.pop()
+    if len(parts) == 1 < given:
+        parts[0] = _without_last_degree(parts[0])
     if len(parts) > 1:
         parts[-1] = _without_last_degree(parts[-1])
         parts[1] = _TITLES.sub("", parts[1], count=1) if _TITLES.match(parts[1]) else parts[1]
