@@ -30,6 +30,7 @@ from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_
 from homonym.io.outputs import Paths
 from homonym.records.fields.contributors import set_apart_contributors
 from homonym.records.fields.identifiers import content_id
+from homonym.records.fields.misread import restored_record
 from homonym.records.fields.name_lists import split_author_lists
 from homonym.records.model import (
     MAX_AUTHORS,
@@ -251,7 +252,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     try:
         if raw.broken:
             raise BrokenRecordError(raw.broken)
-        parsed = form.parse(raw.text, context)
+        again = restored_record(raw.text) if form.name != "documents" else None
+        parsed = form.parse(again[0] if again else raw.text, context)
         if parsed and (authors := parsed[0].authors) and max(len(authors), authors[-1].position) >= MAX_AUTHORS:
             require_few_authors(max(len(authors), authors[-1].position + 1))
     except BrokenRecordError as broken:
@@ -266,6 +268,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     if not _rise([author.position for author in document.authors]):
         for position, author in enumerate(document.authors):
             author.position = position
+    if again:
+        notes.append(again[1])
     if not document.id:
         document.id, document.id_is_key = content_id(document), False
     if form.name != "documents":  # which does it itself, because its lines are read elsewhere, too
