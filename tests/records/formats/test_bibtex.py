@@ -554,6 +554,11 @@ def test_joins_repeated_keywords_fields() -> None:
     assert one("title = {T}, title = {U}").title == "T"
 
 
+def test_joins_repeated_author_fields() -> None:
+    authors = one('title = "T", author = {Doe, J and Roe, R}, author = "Poe, E", author = {Moe, M}').authors
+    assert [author.name for author in authors] == ["Doe, J", "Roe, R", "Poe, E", "Moe, M"]
+
+
 @pytest.mark.parametrize(
     ("authors", "names"),
     [
