@@ -231,6 +231,18 @@ def is_whole_name(text: str) -> bool:
 
 # Names in Chinese, Japanese and Korean script.
 
+# Maximum number of characters of such a name; transcribed foreign names may be longer, and so are names of groups.
+_LONGEST_EAST_ASIAN_NAME = 6
+
+
+def is_east_asian_name(text: str) -> bool:
+    """Whether a text in Chinese, Japanese or Korean script is as short as the name of a person.
+
+    >>> [is_east_asian_name(text) for text in ("王伟", "山田 太郎", "中国科学院自动化研究所", "Jane Doe")]
+    [True, True, False, False]
+    """
+    return 1 < len(text) <= _LONGEST_EAST_ASIAN_NAME and _EAST_ASIAN_NAME.fullmatch(text) is not None
+
 
 @cache
 def _surnames() -> dict[str, frozenset[str]]:
