@@ -528,6 +528,13 @@ def test_reads_spreadsheet_saved_as_text(tmp_path: Path, full: Document, delimit
     assert documents(tmp_path, text) == [full]
 
 
+def test_an_error_of_a_spreadsheet_is_no_title(tmp_path: Path) -> None:
+    (_, document, problems) = readings(tmp_path, table(cells_of(FULL) | {"TI": "#NAME?"}))[0]
+    assert document is not None
+    assert document.title == ""
+    assert "#NAME? in the column 'TI' is an error of a spreadsheet" in [problem.reason for problem in problems]
+
+
 def test_removes_spreadsheet_quotation_marks(tmp_path: Path) -> None:
     cells = cells_of(SMALL.format(n=1))
     titles = ['"The ""deep"" well"', 'The "deep" well', '5" wells']

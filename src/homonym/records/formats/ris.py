@@ -30,7 +30,7 @@ from homonym.records.fields.people import (
     scopus_cited_authors,
     surname_first,
 )
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.model import FOUR_DIGITS, Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
     Field,
@@ -111,7 +111,6 @@ _KNOWN_TAGS = (
 )
 _LAX_TAG = re.compile(rf"\n((?:{_KNOWN_TAGS})(?=[ \t]+-|-[ \t\n]))[ \t]*-[ \t]*", re.IGNORECASE)
 
-_YEAR = re.compile(r"\d{4}")
 _ARXIV = re.compile(rf"arxiv\.org/(?:abs|pdf)/({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
 _PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?(?:NLM)?|PUBMED )(\d{4,8})\b")
 _PUBMED_WORDS = ("pubmed", "PMID", "PUBMED")
@@ -246,7 +245,7 @@ def _year(tags: Tags, notes: list[Note]) -> int | None:
     """The year of publication, from "2019//", "2019/05/01/Spring" or "May 2019"."""
     for tag in "PY", "Y1", "YR", "DA":
         for value in tags.get(tag, ()):
-            if (found := _YEAR.search(value)) and (year := publication_year(found[0], [])):
+            if (found := FOUR_DIGITS.search(value)) and (year := publication_year(found[0], [])):
                 return year
     return publication_year(first(tags, "PY", "Y1", "YR"), notes)
 
@@ -478,7 +477,9 @@ def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes:
             name = identifiers.without_orcid_label(before[-200:])
             owner = index.find(name) if name else 0 if len(authors) == 1 else None
             if owner is None:
-                notes.append(("field", f"ORCID {orcid} follows {name!r}, which is not an author of this record"))
+                notes.append(
+                    ("field", f"ORCID {orcid} follows {name!r}, which is not the name of one author of this record")
+                )
             else:
                 identifiers.add(authors[owner].ids, "orcid", orcid, notes)
 

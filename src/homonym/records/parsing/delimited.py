@@ -394,7 +394,7 @@ def usable_cells(text: bytes, header: Header, checks: Checks, needed: Iterable[i
     """
     cells, fits = _row_cells(text, header)
     if fits:
-        return cells, _remove_errors(cells, header) if b"#" in text else []
+        return cells, remove_errors(cells, header.names) if b"#" in text else []
     width = len(header.names)
     used, trusted = cells_before_shift(cells, width, checks) if width < len(cells) < MAX_CELL_RATIO * width else ([], 0)
     if not any(place < trusted for place in needed):
@@ -403,14 +403,20 @@ def usable_cells(text: bytes, header: Header, checks: Checks, needed: Iterable[i
     return used, [("field", f"{_wrong_width(cells, header)}; not used: {lost}")]
 
 
-def _remove_errors(cells: list[str], header: Header) -> list[Note]:
-    """Empty the cells that hold an error of a spreadsheet program, with a note on each that replaced a value."""
+def remove_errors(cells: list[str], columns: Sequence[str]) -> list[Note]:
+    """Empty the cells that hold an error of a spreadsheet program, with a note on each that replaced a value.
+
+    Columns without a name are not read.
+
+    >>> remove_errors(cells := ["Doe J", "#NAME?", "#1"], ["AU", "TI", "AR"]), cells
+    ([('field', "#NAME? in the column 'TI' is an error of a spreadsheet")], ['Doe J', '', '#1'])
+    """
     notes: list[Note] = []
     for place, cell in enumerate(cells):
         if cell[:1] == "#" and (found := _SPREADSHEET_ERROR.fullmatch(cell.strip())):
             cells[place] = ""
-            if not found[1]:
-                reason = f"{found[0]} in the column {header.names[place]!r} is an error of a spreadsheet"
+            if columns[place] and not found[1]:
+                reason = f"{found[0]} in the column {columns[place]!r} is an error of a spreadsheet"
                 notes.append(("field", reason))
     return notes
 
