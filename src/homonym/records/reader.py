@@ -28,8 +28,8 @@ from homonym.errors import InputError, SettingsError, require_type, word_list
 from homonym.io.archives import sources_of
 from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
+from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import set_apart_contributors
-from homonym.records.fields.identifiers import content_id
 from homonym.records.fields.misread import restored_record
 from homonym.records.fields.name_lists import split_author_lists
 from homonym.records.model import (
@@ -271,8 +271,10 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     if again:
         notes.append(again[1])
     if not document.id:
-        document.id, document.id_is_key = content_id(document), False
+        document.id, document.id_is_key = identifiers.content_id(document), False
     if form.name != "documents":  # which does it itself, because its lines are read elsewhere, too
+        if "arxiv" not in document.ids and (number := identifiers.arxiv_of_doi(document.ids.get("doi", ""))):
+            document.ids["arxiv"] = number
         split_author_lists(document, notes)
         set_apart_contributors(document, notes)
     return Reading(
