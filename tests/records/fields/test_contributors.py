@@ -89,6 +89,8 @@ WITH_REMARKS = {
     "Smith, J., Jr., MBA": ("Smith, J., Jr.", [], None),
     "Smith, John Ph. D.": ("Smith, John", [], None),
     "Univ.-Prof. Dr. med. Jane Doe": ("Jane Doe", [], None),
+    "M. Sc. Jane Doe": ("Jane Doe", [], None),
+    "Dipl.-Ing. Jane Doe": ("Jane Doe", [], None),
     "Doe, Prof. Dr. Jane, PhD jane@x.org": ("Doe, Jane", ["jane@x.org"], None),
 }
 

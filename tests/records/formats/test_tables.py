@@ -196,6 +196,30 @@ def test_an_error_of_a_spreadsheet_is_no_value(read: Reads, error: str, row: dic
     assert (empty.one.title, empty.problems) == ("", [])
 
 
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ('c("Doe, Jane", "Roe, Ann")', ["Doe, Jane", "Roe, Ann"]),
+        ("('Jane Doe', 'Ann Roe',)", ["Jane Doe", "Ann Roe"]),
+        ("Doe, Jane (MIT; Harvard); Roe, A (ETH)", ["Doe, Jane (MIT; Harvard)", "Roe, A (ETH)"]),
+        ("Jane Doe • Ann Roe", ["Jane Doe", "Ann Roe"]),
+        ("Doe J & al.", ["Doe J"]),
+        ("Doe J (+12)", ["Doe J"]),
+    ],
+)
+def test_reads_lists_of_authors_in_notations_of_programs(read: Reads, cell: str, names: list[str]) -> None:
+    rows = [{"Title": "On felt", "Authors": "Doe, J; Roe, A; Poe, E"}, {"Title": "On wool", "Authors": cell}]
+    assert names_of(read(written(rows)).documents[1]) == names
+
+
+def test_a_dash_between_two_whole_names_is_reported(read: Reads) -> None:
+    found = read(written([{"Title": "On felt", "Authors": "Jane Doe - Ann Roe", "Year": "2010"}]))
+    assert names_of(found.one) == ["Jane Doe - Ann Roe"]
+    assert [(problem.lost, problem.reason) for problem in found.problems] == [
+        ("warning", "'Jane Doe - Ann Roe' looks like several authors, but it was read as one")
+    ]
+
+
 def test_addresses_behind_names_keep_two_authors_with_one_name_apart(read: Reads) -> None:
     addresses = "Wu, Yi (Univ A (Lab), Rome); Wu, Yi (Univ B); Roe, A (Univ C)"
     row = {"Publication ID": "pub.1", "Title": "On felt", "Authors": "Wu, Yi; Wu, Yi; Roe, A"}

@@ -17,7 +17,7 @@ _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 _PLACEHOLDERS = frozenset(
     "anon anonymous author authors etal na nana nan noauthor noauthors noauthorlisted noauthorslisted noauthorgiven "
     "noauthornameavailable noauthornamesavailable noauthorsavailable noauthorshipindicated none notavailable "
-    "notspecified null others andothers unknown unknownauthor unknownunknown authorunknown various "
+    "notspecified null others andothers andmore unknown unknownauthor unknownunknown authorunknown various "
     "editor editors editorinchief editorial editorialboard editorialoffice editorialstaff editorialteam guesteditor "
     "guesteditors theeditor theeditors theeditorinchief staff staffreporter staffwriter "
     "aavv anonim anonimo anonym anonyme anonymus anoniem auteurinconnu autordesconhecido autordesconocido "
