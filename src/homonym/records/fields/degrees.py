@@ -43,7 +43,7 @@ DEGREE_OR_TITLE = (
     rf"[ ,./]{_any_of(_AFTER_COMMA)}[., ]*$"
     r"|(?:^|,) *(?:univ\.-)?(?:prof|dr|m(?:r|rs|s)\b|[bm]\. ?sc\.|dipl\.|[a-z]{2}dr\.|ing\.|mag\.|doc\.|priv\.|dott\.)"
 )
-_IN_TITLES = re.compile(r"Dr|Prof|Mr|Ms\.|Sc\.|Dipl\.|Ing\.|Mag\.|Doc\.|Priv\.|Dott\.")
+_IN_TITLES = re.compile(r"Ms\.|Sc\.|Dipl\.|Ing\.|Mag\.|Doc\.|Priv\.|Dott\.")
 _SUSPICIOUS = re.compile(DEGREE_OR_TITLE, re.IGNORECASE)
 # How degrees end: "MD", "MSc", "Phd", "Esq"; with this check first, few names are searched for the others.
 _ENDS = frozenset("cdq., ") | {word[-1] for word in _AFTER_COMMA}
@@ -60,7 +60,13 @@ def may_have_degrees(name: str) -> bool:
     """
     end = name[-3:].rstrip(".")
     is_initial = end[-2:-1] == " " and "Ph" not in name  # "Doe, Jane M."
-    if (end[-1:] in _ENDS and not is_initial) or _IN_TITLES.search(name):
+    if (
+        (end[-1:] in _ENDS and not is_initial)
+        or "Dr" in name
+        or "Prof" in name
+        or "Mr" in name
+        or ("." in name and _IN_TITLES.search(name))
+    ):
         return _SUSPICIOUS.search(name) is not None
     return False
 
