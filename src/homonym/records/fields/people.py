@@ -124,7 +124,7 @@ def is_placeholder(name: str) -> bool:
     if len(name) > _LONGEST_PLACEHOLDER:
         return False
     if "," in name and not name.startswith("No "):
-        return _is_word_twice(name)
+        return (name[-1] == "," or name.count(name[:4]) > 1) and _is_word_twice(name)  # a quick check first
     if not name.isascii() and name.strip("[](){}【】 ") in _EAST_ASIAN_PLACEHOLDERS:
         return True
     return folded(name) in _PLACEHOLDERS and name != "[Anonymous]"
