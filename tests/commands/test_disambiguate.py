@@ -249,6 +249,12 @@ def test_rejects_useless_files_in_one_sentence(tmp_path: Path, content: bytes, m
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
 
 
+def test_a_wrong_format_is_named_if_no_record_can_be_used(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_text("Title,Authors\nOn ice,Jane Doe\n")
+    with pytest.raises(InputError, match=r"It was read as ris; without --format the format is detected\."):
+        disambiguate(tmp_path / "in.csv", tmp_path / "out.parquet", format="ris")
+
+
 def test_truncated_gzip_names_the_line(tmp_path: Path, corpus: Path) -> None:
     (tmp_path / "cut.jsonl.gz").write_bytes(corpus.read_bytes()[:20_000])
     with pytest.raises(InputError, match=r"cut\.jsonl\.gz: the compressed data is truncated or damaged after line \d+"):

@@ -275,6 +275,15 @@ def test_translations_and_preprints_of_one_paper_are_joined_by_their_doi(tmp_pat
     assert len(converted(paths, tmp_path)) == 1
 
 
+def test_a_preprint_is_found_by_its_number_in_arxiv_and_by_the_doi_of_that_number(tmp_path: Path) -> None:
+    arxiv = '{"id": "1207.7214", "title": "On coins", "authors_parsed": [["Doe", "Jane", ""]], "versions": []}\n'
+    paths = written(
+        tmp_path, preprints=arxiv, escaped=ris("Über Münzen", doi="https://doi.org/10.48550%2FarXiv.1207.7214v2"),
+        own='{"id": "a", "authors": ["Doe, Jane"], "ids": {"arxiv": "https://arxiv.org/abs/1207.7214v1"}}\n',
+    )  # fmt: skip
+    assert len(converted(paths, tmp_path)) == 1
+
+
 def test_long_chains_of_copies_are_found_in_few_rounds() -> None:
     rounds = []
     for seed in range(4):

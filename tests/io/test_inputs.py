@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
+import os
 import re
 import zipfile
 from collections.abc import Callable, Iterator
@@ -104,6 +106,26 @@ def test_marks_endless_lines_as_broken(tmp_path: Path, monkeypatch: pytest.Monke
         first, second = source.lines()
     assert first == (1, b"x" * inputs.KEPT_BYTES, inputs.TOO_LONG)
     assert second == (2, b"next", "")
+
+
+def test_a_directory_that_cannot_be_read_is_an_error_and_a_vanished_one_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "a.ris").touch()
+    scan = os.scandir
+
+    def scandir(folder: str) -> Iterator[os.DirEntry[str]]:
+        if str(folder).endswith("sub"):
+            raise failure
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    failure: OSError = FileNotFoundError(errno.ENOENT, "No such file or directory", str(tmp_path / "sub"))
+    assert expand(tmp_path)[0] == [tmp_path / "a.ris"]
+    failure = PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "sub"))
+    with pytest.raises(InputError, match="sub cannot be read: Permission denied; get access to it"):
+        expand(tmp_path)
 
 
 def test_expands_directories_and_patterns(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from homonym.names import parse
-from homonym.names.parse import Name, parse_name
+from homonym.names.parse import Name, name_key, parse_name
 from tests.support.profiles import examples
 
 KEYS = {
@@ -275,6 +275,33 @@ NO_NAMES = [
     "and others",
     "others",
 ]
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("Иванов Иван Иванович", "IVANOV, II"),
+        ("ИВАНОВА МАРИЯ ПЕТРОВНА", "IVANOVA, MP"),
+        ("Шевченко Тарас Ильич", "SHEVCHENKO, TI"),
+        ("Косач Леся Петрівна", "KOSACH, LP"),
+        ("Дмитрий Дмитриевич Шостакович", "SHOSTAKOVICH, DD"),
+        ("Иван Иванович Петров", "PETROV, II"),
+        ("В. И. Лукич", "LUKICH, VI"),
+        ("Лев Абрамович", "ABRAMOVICH, L"),
+    ],
+)
+def test_a_patronymic_at_the_end_follows_surname_and_given_name(text: str, key: str) -> None:
+    assert name_key(text) == key
+
+
+@pytest.mark.parametrize(("text", "key"), [("כהן, א.", "KHHN, A"), ("כהן, ע", "KHHN, A"), ("Ali, ع.", "ALI, A")])
+def test_letters_without_sound_are_initials(text: str, key: str) -> None:
+    assert name_key(text) == key
+
+
+@pytest.mark.parametrize("text", ["Jane Doe FRCS", "Jane Doe MBBS", "Jane Doe MBChB, FRCP"])
+def test_long_degrees_in_capitals_are_no_initials(text: str) -> None:
+    assert name_key(text) == "DOE, J"
 
 
 @pytest.mark.parametrize("text", [*NO_NAMES, "Dr.", "No author", "[No author name available]", "[No authors listed]"])

@@ -121,6 +121,13 @@ def test_a_file_that_is_compressed_twice_gets_its_own_advice(tmp_path: Path) -> 
     assert "it is compressed twice: decompress it once" in reason(tmp_path / "a.gz")
 
 
+def test_text_in_another_encoding_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("Заглавие;Кто;Когда\nО льде;Иванов И.И.;2014\n".encode("cp1251"))
+    assert "garbled here, save the table as UTF-8 first" in reason(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_bytes("題名,人名\n氷について,山田太郎\n".encode("cp932"))
+    assert "it is not in UTF-8" in reason(tmp_path / "b.csv")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -133,6 +140,9 @@ def test_a_file_that_is_compressed_twice_gets_its_own_advice(tmp_path: Path) -> 
         ("<doi_records><doi_record/></doi_records>", "api.crossref.org"),
         ('<resource xmlns="http://datacite.org/schema/kernel-4"/>', "api.datacite.org"),
         ('<records xmlns="http://x.example/schema/wok5.4/public/FullRecord"><REC/></records>', "ask it for JSON"),
+        ("00714cam a2200205 a 4500001001300000\x1e", "MARCXML"),
+        ('{"error": {"code": 429}}', "error message of a service"),
+        ('{"meta": {"count": 0}, "results": []}', "without any record"),
         ('{"expanded-result": [{"orcid-id": "0000-0002-1825-0097"}]}', "download their records"),
     ],
 )

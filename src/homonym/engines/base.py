@@ -289,7 +289,8 @@ def require_usable(records: int, inputs: Inputs, kind: str, raw_records: int, pr
         raise InputError(f"{inputs}: no usable {kind}: the input contains only blank lines or a header.")
     if not records:
         first = f" The first problem: {problems.first[0]}" if problems.first else ""
-        raise InputError(f"{inputs}: no usable {kind} among {counted(raw_records, 'record')}.{first}")
+        forced = f" It was read as {inputs.format}; without --format the format is detected." if inputs.format else ""
+        raise InputError(f"{inputs}: no usable {kind} among {counted(raw_records, 'record')}.{forced}{first}")
 
 
 def skipped_files_warning(skipped: Sequence[Path], inputs: Inputs) -> list[str]:

@@ -19,7 +19,7 @@ from homonym.records.fields.exported_ids import encoded
 from homonym.records.fields.markup import latex_to_text, plain_text
 from homonym.records.fields.people import plain_letters
 from homonym.records.formats.bibtex_entries import field_spans
-from homonym.records.formats.scopus import own_header, short_names
+from homonym.records.formats.scopus import english_names, own_header, short_names
 from homonym.records.parsing.splitting import decoded
 
 Span = tuple[int, int]
@@ -285,7 +285,7 @@ class _ScopusRow(NamedTuple):
         """The row in a text; None if it is damaged."""
         header = own_header(text.encode("latin-1"), first)[0]
         cells = _cells(text.rstrip("\r\n"), header.separator)
-        columns = [name.lower() for name in header.names]
+        columns = [name.lower() for name in english_names(header.names)]
         return cls(text, columns, header.separator, cells) if cells and len(cells) == len(columns) else None
 
     def value(self, column: str) -> str:

@@ -409,8 +409,7 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
             if is_result(path):
                 files.append(_documents_of(path))
                 continue
-            found = [file for file in sorted(path.rglob("*")) if file.is_file() and not _is_hidden(file, path)]
-            found = _without_results(found)
+            found = _without_results(_files_below(path))
             if not found:
                 raise InputError(f"{path} is a directory without files; name the files to read.")
             from_directories.update(found)
@@ -424,6 +423,22 @@ def expand(inputs: Paths) -> tuple[list[Path], set[Path]]:
     return list(dict.fromkeys(files)), from_directories
 
 
+def _files_below(folder: Path) -> list[Path]:
+    """The files in a directory and below, without hidden ones, in order."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder, onerror=_require_directory):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [file for name in names if not name.startswith(".") and (file := Path(place, name)).is_file()]
+    return sorted(found)
+
+
+def _require_directory(error: OSError) -> None:
+    """Fail if a directory cannot be read, because its files would be missing; one that has vanished has none."""
+    if not isinstance(error, FileNotFoundError):
+        reason = error.strerror or str(error)
+        raise InputError(f"{error.filename} cannot be read: {reason}; get access to it, or name the files to read.")
+
+
 def _documents_of(result: Path) -> Path:
     if not (result / DOCUMENTS).is_file():
         raise InputError(f"{result} is a result without documents, which cannot be read again; name the records.")
@@ -434,7 +449,3 @@ def _without_results(files: list[Path]) -> list[Path]:
     """The files that are not files of a result directory."""
     results = {folder for folder in {file.parent for file in files if file.name == MARKER} if is_result(folder)}
     return [file for file in files if file.name not in FILES or file.parent not in results]
-
-
-def _is_hidden(file: Path, directory: Path) -> bool:
-    return any(part.startswith(".") for part in file.relative_to(directory).parts)

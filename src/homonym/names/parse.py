@@ -12,6 +12,7 @@ the reading that is more common in exports wins:
 - Without a comma the given name comes first, unless the name ends in initials as in PubMed's "Garcia Marquez G".
 - "JR", "II" and "MD" directly after a surname are initials; a particle in front may be a given name ("Di Wu").
 - Titles may have further words in lower case with full stops: "Dr. med. Jane Doe".
+- A Cyrillic patronymic at the end shows that the surname is the first word: "Иванов Иван Иванович".
 - "MD" or "M.D." after a given name is a degree ("Smith, John M.D."), after an initial it is initials ("Smith, J. MD").
 """
 
@@ -139,6 +140,14 @@ _GREEK_DIGRAPHS = (
     (re.compile(r"([αεΑΕ])[υύΥΎ]"), r"\1v"),
     (re.compile(r"\b[μΜ][πΠ]"), "b"),
 )
+# Hebrew and Arabic letters without a sound of their own, which are transliterated to nothing.
+_SILENT = str.maketrans("אעعء", "AAAA")
+# "Иванов Иван Иванович": a patronymic comes last only where the surname comes first.
+_CYRILLIC = r"[\u0400-\u052f'’-]+"
+_PATRONYMIC = r"(?:[оеё]вич|[вьктм]ич|[оеёії]вна|[иі]чна)"
+_SURNAME_GIVEN_PATRONYMIC = re.compile(
+    rf"\s*({_CYRILLIC})\s+(?!{_CYRILLIC}{_PATRONYMIC}\s)({_CYRILLIC}\s+{_CYRILLIC}{_PATRONYMIC})\s*", re.IGNORECASE
+)
 _COMPOUND_SURNAMES = words_of("compound_surnames")
 # Capitalised words and initials, with the surname before a comma, before initials, or last. In a name in capitals, only
 # a word with a vowel is certainly a surname.
@@ -236,6 +245,8 @@ def _parse(text: str) -> Name:
         text = _clean(text)
         if _EAST_ASIAN.search(text):
             return _parse_east_asian(text)
+        if found := _SURNAME_GIVEN_PATRONYMIC.fullmatch(text):
+            text = f"{found[1]}, {found[2]}"
     if text.rstrip().rstrip(" .,").lower().endswith(_NO_PERSON_ENDS):
         text = _NO_PERSON.sub("", text)
     # A name in lower case shows as little about the order as one in capitals. Degrees would be split at their dots.
@@ -272,7 +283,9 @@ def _clean(text: str) -> str:
 
 def _fold(text: str) -> str:
     """Transliterate any script to A-Z, with hyphens only between letters."""
-    text = (text if text.isascii() else anyascii(_with_greek_digraphs(text))).upper().strip(".-")
+    if not text.isascii():
+        text = anyascii(_with_greek_digraphs(text)).strip(".'`") or text.translate(_SILENT)
+    text = text.upper().strip(".-")
     return text if text.isalpha() else _NOT_LETTERS.sub("", text).strip("-")
 
 
@@ -333,7 +346,7 @@ def _parse_with_comma(family: list[_NameWord], given: list[_NameWord], suffix: s
 def _parse_without_comma(words: list[_NameWord], suffix: str) -> Name:
     # "John Smith III" and "Smith Jr" end in a suffix, "Ivanov II" and "Souza Lima JR" in initials.
     _, last, capital = words[-1]
-    plain = not capital or last[0] == "I" or _all_capital(words)
+    plain = not capital or last[0] == "I" or _all_capital(words) or (len(last) > 3 and _HONOURS.get(last) == "")
     if last in _HONOURS and plain and (len(words) > 2 or not (capital or last == "JUNIOR")):
         words, suffix = _without_suffix(words, suffix)
         if not _HONOURS[last] and len(words) > 2 and words[-1].raw == "MD":  # "John Smith MD PhD"

@@ -28,8 +28,9 @@ from homonym.errors import InputError, SettingsError, require_type, word_list
 from homonym.io.archives import sources_of
 from homonym.io.inputs import COLUMNAR, STANDARD_INPUT, Source, expand, require_files
 from homonym.io.outputs import Paths
+from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import set_apart_contributors
-from homonym.records.fields.identifiers import content_id
+from homonym.records.fields.misread import restored_record
 from homonym.records.fields.name_lists import split_author_lists
 from homonym.records.model import (
     MAX_AUTHORS,
@@ -251,7 +252,8 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     try:
         if raw.broken:
             raise BrokenRecordError(raw.broken)
-        parsed = form.parse(raw.text, context)
+        again = restored_record(raw.text) if form.name != "documents" else None
+        parsed = form.parse(again[0] if again else raw.text, context)
         if parsed and (authors := parsed[0].authors) and max(len(authors), authors[-1].position) >= MAX_AUTHORS:
             require_few_authors(max(len(authors), authors[-1].position + 1))
     except BrokenRecordError as broken:
@@ -266,9 +268,13 @@ def parse_raw_record(raw: Raw, form: Format, context: Any, file: str, unit: Unit
     if not _rise([author.position for author in document.authors]):
         for position, author in enumerate(document.authors):
             author.position = position
+    if again:
+        notes.append(again[1])
     if not document.id:
-        document.id, document.id_is_key = content_id(document), False
+        document.id, document.id_is_key = identifiers.content_id(document), False
     if form.name != "documents":  # which does it itself, because its lines are read elsewhere, too
+        if "arxiv" not in document.ids and (number := identifiers.arxiv_of_doi(document.ids.get("doi", ""))):
+            document.ids["arxiv"] = number
         split_author_lists(document, notes)
         set_apart_contributors(document, notes)
     return Reading(

@@ -10,7 +10,7 @@ from homonym.io.inputs import COLUMNAR, Source
 from homonym.io.table_text import Header, read_header
 from homonym.records.parsing.json_fields import load
 from homonym.records.parsing.json_stream import names_in
-from homonym.records.parsing.splitting import decoded
+from homonym.records.parsing.splitting import decoded, is_western
 
 # Number of first lines that are examined.
 _LINES = 20
@@ -46,6 +46,11 @@ _OTHER_EXPORTS = tuple(
         (rb"openaire\.eu/cerif-profile|<CERIF", "it is CERIF: harvest Dublin Core (metadataPrefix=oai_dc)"),
         (rb"officeDocument/2006/bibliography", "it is a list of sources of Word: export RIS or BibTeX"),
         (rb"\A%PDF", "it is a PDF"),
+        (rb"\A\d{5}[a-z][a-z ]{3}.22\d{5}.{3}4500",
+         "it is binary MARC: convert it to MARCXML, as with yaz-marcdump -o marcxml or MarcEdit"),
+        (rb'\A\s*+\{\s*+"(?:errors?|fault|service-error)"\s*+:', "it is the error message of a service: ask it again"),
+        (rb'"(?:results?|items|data|hits|entries|records)"\s*+:\s*+\[\s*+\]',
+         "it is the answer of a service without any record: check the query"),
         (rb'"expanded-result"\s*:', "it is a list of people of ORCID: download their records (docs/formats.md)"),
     )
 )  # fmt: skip
@@ -115,13 +120,17 @@ def advice(source: Source) -> str:
     for mark, what in _OTHER_EXPORTS:
         if mark.search(source.head):
             return what
+    is_foreign = is_western(source.head.rpartition(b"\n")[0])
     if header := _header(source):
         names = ", ".join(header.names[:_NAMED_COLUMNS]) + (", …" if len(header.names) > _NAMED_COLUMNS else "")
         return (
             f"if it is a table, say which of its columns ({names}) has the authors and which the title, as in "
             "--columns authors=Names,title=Title; where each row has one author, as in "
             '--columns family="Last name",given="First name",id=Title'
+            + ("; if the names of the columns are garbled here, save the table as UTF-8 first" if is_foreign else "")
         )
+    if is_foreign:
+        return "it is not in UTF-8: if it is text in another encoding, such as Shift-JIS or GB18030, save it as UTF-8"
     return (
         "--format has their list. Export it from its source in one of them (RIS and BibTeX are common), or save it as "
         "a CSV table with a column of authors and one of titles"

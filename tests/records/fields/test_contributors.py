@@ -49,8 +49,22 @@ MISSING = (
     "The Editors",
     "Staff",
     "j@x.org",
+    "Guest Editors",
+    "Anonymous,",
+    "Unknown, Unknown",
+    "N. N.",
+    "Anónimo",
+    "Anonyme",
+    "Unbekannt",
+    "Sin autor",
+    "VV.AA.",
+    "Аноним",
+    "佚名",
+    "[作者不详]",
+    "작자미상",
 )
 PEOPLE = (
+    "Na, Na", "Nan, Nan", "易明", "Ann Onbek", "Li, Nn",
     "Doe, Jane", "Jane Doe", "Doe, Ed.", "Nguyen The Anh", "W. H. Center", "In Ho Kim", "Na, Li",
     "Duke of Wellington, Arthur",
     "Roe and Poe, Ann",
@@ -75,6 +89,8 @@ WITH_REMARKS = {
     "Smith, J., Jr., MBA": ("Smith, J., Jr.", [], None),
     "Smith, John Ph. D.": ("Smith, John", [], None),
     "Univ.-Prof. Dr. med. Jane Doe": ("Jane Doe", [], None),
+    "M. Sc. Jane Doe": ("Jane Doe", [], None),
+    "Dipl.-Ing. Jane Doe": ("Jane Doe", [], None),
     "Doe, Prof. Dr. Jane, PhD jane@x.org": ("Doe, Jane", ["jane@x.org"], None),
 }
 

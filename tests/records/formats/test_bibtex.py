@@ -348,6 +348,13 @@ def test_single_address_without_names_belongs_to_all_authors() -> None:
     assert [author.affiliations for author in document.authors] == [["Univ X"], []]
 
 
+def test_a_reprint_address_is_not_assigned_by_a_name_of_two_authors() -> None:
+    address = "Wu, Y (Corresponding Author), Univ A, Oz.\n   Wu, Yi; Roe, Ann, Univ B, Oz."
+    names = "author = {Wu, Yi and Wu, Yu and Roe, Ann}, unique-id = {WOS:1}"
+    authors = one(f"{names}, affiliation = {{{address}}}").authors
+    assert [author.affiliations for author in authors] == [["Univ B, Oz"], [], ["Univ B, Oz"]]
+
+
 @pytest.mark.parametrize("suffix", ["Jr", "Jr.", "Sr", "II", "III", "IV"])
 def test_suffix_of_name_is_not_part_of_address(suffix: str) -> None:
     document = one(
@@ -552,6 +559,11 @@ def test_flipped_byte_affects_one_entry(place: int, byte: int) -> None:
 def test_joins_repeated_keywords_fields() -> None:
     assert one('title = "T", keywords = "a, b", keywords = "c", keywords = {d}').keywords == ["a, b", "c", "d"]
     assert one("title = {T}, title = {U}").title == "T"
+
+
+def test_joins_repeated_author_fields() -> None:
+    authors = one('title = "T", author = {Doe, J and Roe, R}, author = "Poe, E", author = {Moe, M}').authors
+    assert [author.name for author in authors] == ["Doe, J", "Roe, R", "Poe, E", "Moe, M"]
 
 
 @pytest.mark.parametrize(

@@ -608,6 +608,10 @@ def test_csl_of_reference_managers() -> None:
     assert crossref({**item, "DOI": "10.1000/X"})[0].id_is_key
     assert [author.name for author in document.authors] == ["van Beethoven, L."]
     assert notes == [("contributor", "A Group")]
+    chinese = [{"literal": "王伟"}, {"literal": "清华大学"}, {"name": "王伟"}, {"literal": "山田 太郎"}]
+    document, notes = crossref({**item, "author": chinese})
+    assert [(author.position, author.name) for author in document.authors] == [(0, "王伟"), (3, "山田 太郎")]
+    assert notes == [("contributor", "清华大学"), ("contributor", "王伟")]
 
 
 def test_crossref_rejects_what_is_not_a_work() -> None:

@@ -430,10 +430,10 @@ def test_organisations_are_detected_by_identifiers_and_unknown_names_are_noted()
     assert [lost for lost, _ in notes] == ["contributor"] * 4
 
 
-def test_datacite_fallback_venue_and_year_and_arxiv_number() -> None:
+def test_datacite_fallback_venue_and_year() -> None:
     record = {"doi": "10.48550/arXiv.2101.00001", "creators": [], "publisher": {"name": "arXiv"}}
     document, _ = dataset(record | {"dates": [{"date": "2021-01-01", "dateType": "Issued"}]})
-    assert (document.venue, document.year, document.ids["arxiv"]) == ("arXiv", 2021, "2101.00001")
+    assert (document.venue, document.year) == ("arXiv", 2021)
 
 
 @pytest.mark.parametrize(

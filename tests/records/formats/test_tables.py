@@ -152,6 +152,81 @@ def test_reads_old_scopus_layout(read: Reads) -> None:
     assert document.referenced_authors == ["Hay, B.", "Straw, C.-D."]
 
 
+_SCOPUS_IN_OTHER_LANGUAGES = (
+    ("作者", "作者 ID", "文献标题", "年份", "来源出版物名称", "归属机构", "带归属机构的作者", "摘要", "索引关键字"),
+    ("作者", "作者 ID", "文獻標題", "年份", "來源出版物名稱", "機構", "带归属机构的作者", "摘要", "索引關鍵字"),
+    ("著者名", "著者ID", "タイトル", "出版年", "出版物名", "所属機関", "著者 + 所属機関", "抄録", "索引キーワード"),
+    (
+        "Авторы", "Идентификаторы авторов", "Название", "Год", "Название источника", "Организации",
+        "Авторы организаций", "Краткое описание", "Ключевые слова указателя",
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", _SCOPUS_IN_OTHER_LANGUAGES)
+@pytest.mark.parametrize("full_names", [True, False])
+def test_reads_scopus_with_columns_in_other_languages(read: Reads, columns: tuple[str, ...], full_names: bool) -> None:
+    english = (
+        "Authors", "Author(s) ID", "Title", "Year", "Source title", "Affiliations", "Authors with affiliations",
+        "Abstract", "Index Keywords",
+    )  # fmt: skip
+    row = (
+        "Doe J.; Roe A.", "7; 8", "On felt", "2019", "J Felt", "Univ A, Rome; Univ B, Oslo",
+        "Doe J., Univ A, Rome; Roe A., Univ B, Oslo", "We felt.", "felt; wool",
+    )  # fmt: skip
+    full = ("Author full names", "Doe, Jane (7); Roe, Ann (8)") if full_names else ("EID", "2-s2.0-1")
+    found = []
+    for names in (english, columns):
+        header, cells = (*names, full[0]), (*row, full[1])
+        given = read("\ufeff" + written([dict(zip(header, values, strict=True)) for values in (cells, header)]))
+        assert given.problems == []
+        found.append(given.one)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("error", ["#NAME?", "#REF!", "#WERT!", "#¿NOMBRE?", "#ИМЯ?"])
+@pytest.mark.parametrize("row", [NEW, {"Authors": "Doe, J", "Title": "On felt", "Journal": "#hash", "Year": "2010"}])
+def test_an_error_of_a_spreadsheet_is_no_value(read: Reads, error: str, row: dict[str, str]) -> None:
+    found = read(written([row | {"Title": error}]))
+    assert found.one.title == ""
+    assert [problem.reason for problem in found.problems] == [
+        f"{error} in the column 'Title' is an error of a spreadsheet"
+    ]
+    empty = read(written([row | {"Title": "#N/A"}]))
+    assert (empty.one.title, empty.problems) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ('c("Doe, Jane", "Roe, Ann")', ["Doe, Jane", "Roe, Ann"]),
+        ("('Jane Doe', 'Ann Roe',)", ["Jane Doe", "Ann Roe"]),
+        ("Doe, Jane (MIT; Harvard); Roe, A (ETH)", ["Doe, Jane (MIT; Harvard)", "Roe, A (ETH)"]),
+        ("Jane Doe • Ann Roe", ["Jane Doe", "Ann Roe"]),
+        ("Doe J & al.", ["Doe J"]),
+        ("Doe J (+12)", ["Doe J"]),
+    ],
+)
+def test_reads_lists_of_authors_in_notations_of_programs(read: Reads, cell: str, names: list[str]) -> None:
+    rows = [{"Title": "On felt", "Authors": "Doe, J; Roe, A; Poe, E"}, {"Title": "On wool", "Authors": cell}]
+    assert names_of(read(written(rows)).documents[1]) == names
+
+
+def test_a_dash_between_two_whole_names_is_reported(read: Reads) -> None:
+    found = read(written([{"Title": "On felt", "Authors": "Jane Doe - Ann Roe", "Year": "2010"}]))
+    assert names_of(found.one) == ["Jane Doe - Ann Roe"]
+    assert [(problem.lost, problem.reason) for problem in found.problems] == [
+        ("warning", "'Jane Doe - Ann Roe' looks like several authors, but it was read as one")
+    ]
+
+
+def test_addresses_behind_names_keep_two_authors_with_one_name_apart(read: Reads) -> None:
+    addresses = "Wu, Yi (Univ A (Lab), Rome); Wu, Yi (Univ B); Roe, A (Univ C)"
+    row = {"Publication ID": "pub.1", "Title": "On felt", "Authors": "Wu, Yi; Wu, Yi; Roe, A"}
+    document = read(written([row | {"Authors (Raw Affiliation)": addresses}])).one
+    assert [author.affiliations for author in document.authors] == [["Univ A (Lab), Rome"], ["Univ B"], ["Univ C"]]
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

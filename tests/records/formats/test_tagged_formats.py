@@ -181,6 +181,24 @@ def test_ris_notes_author_without_name() -> None:
     assert notes == [("author", "author 1 has no name"), ("author", "author 2 has no name")]
 
 
+@pytest.mark.parametrize(
+    ("written", "year"),
+    [
+        ("2014/03/12/", 2014),
+        ("20140312", 2014),
+        ("201403", 2014),
+        ("Mar 2014", 2014),
+        ("20114", None),
+        ("in press", None),
+    ],
+)
+def test_ris_reads_years_of_four_digits_only(written: str, year: int | None) -> None:
+    parsed = ris.FORMAT.parse(ris_record("AU  - Doe, J.", f"PY  - {written}").encode(), None)
+    assert parsed is not None
+    assert parsed[0].year == year
+    assert parsed[1] == ([] if year else [("field", f"year {written!r} is not a year")])
+
+
 # RIS: addresses and identifiers of authors
 
 
@@ -198,6 +216,19 @@ def test_ris_assigns_addresses_only_if_unambiguous(read: Read) -> None:
         assert [author.affiliations for author in document.authors] == [[], []]
     before = one(read, "AD  - Univ A", "AU  - Doe, J.", "AD  - Univ B", "AU  - Roe, A.")
     assert [author.affiliations for author in before.authors] == [[], []]
+
+
+def test_ris_keeps_the_addresses_of_two_authors_with_one_name_apart(read: Read) -> None:
+    behind = one(read, "AU  - Li, X.", "AD  - Univ A", "AU  - Li, X.", "AD  - Univ B", "AU  - Roe, A.", "AD  - Univ C")
+    assert [author.affiliations for author in behind.authors] == [["Univ A"], ["Univ B"], ["Univ C"]]
+    unclear = one(read, "AU  - Li, X.", "AU  - Li, X.", "AD  - Li, X.: Univ A")
+    assert [author.affiliations for author in unclear.authors] == [[], []]
+    record = ris_record("AU  - Li, X.", "AU  - Li, X.", "AI  - Li, X.; ORCID: 0000-0002-1825-0097")
+    (document,), problems = read(record)
+    assert [author.ids for author in document.authors] == [{}, {}]
+    assert problems == [
+        "1: field: ORCID 0000-0002-1825-0097 follows 'Li, X.', which is not the name of one author of this record"
+    ]
     twice = one(read, "A1  - Doe, J.", "A1  - Roe, A.", "AD  - Univ A", "AU  - Doe, J.", "AU  - Roe, A.")
     assert [author.affiliations for author in twice.authors] == [["Univ A"], ["Univ A"]]
 
@@ -284,7 +315,7 @@ def test_ris_reads_orcids_in_other_fields_and_notes_invalid_ones(read: Read) -> 
     ]
     assert problems == [
         "1: field: '0000-0002-1825-0098' is not a valid ORCID",
-        "1: field: ORCID 0000-0001-5109-3700 follows 'Stranger, A', which is not an author of this record",
+        "1: field: ORCID 0000-0001-5109-3700 follows 'Stranger, A', which is not the name of one author of this record",
     ]
 
 

@@ -375,6 +375,18 @@ def test_single_unclear_email_belongs_to_reprint_author(emails: str, reprint: st
     assert [author.emails for author in authors] == expected
 
 
+def test_a_name_of_two_authors_assigns_nothing_to_either() -> None:
+    reprint = "Wang, W (corresponding author), Univ A."
+    addresses = "[Wang, Wei; Wang, Wen] Univ B.\n   [Wang, Wei] Univ C."
+    names = {"AU": "Wang, W\n   Wang, W", "AF": "Wang, Wei\n   Wang, Wen"}
+    authors = parsed(record(**names, RP=reprint, C1=addresses, EM="7@a.cn", RI="Wang, W/A-1234-2010")).authors
+    assert [author.affiliations for author in authors] == [["Univ B", "Univ C"], ["Univ B"]]
+    assert [(author.emails, author.ids) for author in authors] == [([], {}), ([], {})]
+    names = {"AU": "Wang, W\n   Wang, W\n   Roe, R", "AF": "Wang, Wei\n   Wang, Wei\n   Roe, Rita"}
+    twins = parsed(record(**names, C1="[Wang, Wei; Roe, Rita] Univ B.", OI="Wang, Wei/0000-0002-1825-0097")).authors
+    assert [(author.affiliations, author.ids) for author in twins] == [([], {}), ([], {}), (["Univ B"], {})]
+
+
 def test_single_author_gets_all_emails() -> None:
     assert parsed(record(EM="x1@a.org, x2@a.org;x1@a.org")).authors[0].emails == ["x1@a.org", "x2@a.org"]
 
@@ -514,6 +526,13 @@ def test_reads_spreadsheet_saved_as_text(tmp_path: Path, full: Document, delimit
     rows = [list(LONG_NAMES.values()), [cells.get(tag, "") for tag in LONG_NAMES]]
     text = "\r\n".join(delimiter.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in rows)
     assert documents(tmp_path, text) == [full]
+
+
+def test_an_error_of_a_spreadsheet_is_no_title(tmp_path: Path) -> None:
+    (_, document, problems) = readings(tmp_path, table(cells_of(FULL) | {"TI": "#NAME?"}))[0]
+    assert document is not None
+    assert document.title == ""
+    assert "#NAME? in the column 'TI' is an error of a spreadsheet" in [problem.reason for problem in problems]
 
 
 def test_removes_spreadsheet_quotation_marks(tmp_path: Path) -> None:

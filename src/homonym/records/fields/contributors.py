@@ -13,6 +13,7 @@ from functools import lru_cache
 from homonym.records.fields.name_remarks import REMARK, without_remarks
 from homonym.records.fields.people import (
     EAST_ASIAN_GROUP,
+    FOREIGN_PLACEHOLDER,
     GROUP_WORD,
     SPACED,
     folded,
@@ -45,7 +46,8 @@ _EDITOR = re.compile(
 SUSPICIOUS = (
     rf"(?i){GROUP_WORD.pattern}|{EAST_ASIAN_GROUP.pattern}|{REMARK}|{SPACED}"
     r"|collaborations| (?:of|for|the|and|für) |[(\[:]"
-    r"|,[^,]*, ?ed|^\W*(?:anon|auth|and|e\W*d|e\W*t|n\W*a|no|nul|oth|s\W*t\W*a\W*f|the|unk|var)"
+    r"|,[^,]*, ?ed|^\W*(?:anon|auth|and|e\W*d|gues|e\W*t|n\W*a|no|nul|oth|s\W*t\W*a\W*f|the|unk|var)"
+    rf"|{FOREIGN_PLACEHOLDER}"
 )
 
 

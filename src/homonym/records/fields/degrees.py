@@ -17,7 +17,14 @@ DEGREES = _LISTED["anywhere"]
 _AFTER_COMMA = DEGREES | _LISTED["comma"]
 
 # What stands before a name without being part of it; "Dr. med." and "Dr.-Ing." are titles, too.
-_TITLE = r"(?:(?:Univ\.-)?Prof(?:essor\b|\.)|Dr\b\.?|M(?:r\b|rs\b|s\.)\.?)(?:[ -](?:Ing\.|(?:[a-z]{1,8}\.)++))*+ ++"
+_DEGREE_IN_FRONT = (
+    r"[BM]\. ?Sc\.|Dipl\.(?:[ -]?[A-Z][a-z]{1,8}\.)?|(?:RN|MU|Ph|JU|MV)Dr\.|Ing\.|Mag\.|Doc\.|Priv\.-Doz\."
+    r"|Dott\.(?:ssa\b)?"
+)
+_TITLE = (
+    rf"(?:(?:Univ\.-)?Prof(?:essor\b|\.)|Dr\b\.?|M(?:r\b|rs\b|s\.)\.?|{_DEGREE_IN_FRONT})"
+    r"(?:[ -](?:Ing\.|(?:[a-z]{1,8}\.)++))*+ ++"
+)
 _TITLES = re.compile(rf"(?:{_TITLE})++(?=\S)")
 
 
@@ -34,8 +41,9 @@ def _any_of(words: frozenset[str]) -> str:
 #: What every name has that `without_degrees` changes, in the notation of Python and of Arrow; few other names match.
 DEGREE_OR_TITLE = (
     rf"[ ,./]{_any_of(_AFTER_COMMA)}[., ]*$"
-    r"|(?:^|,) *(?:univ\.-)?(?:prof|dr|m(?:r|rs|s)\b)"
+    r"|(?:^|,) *(?:univ\.-)?(?:prof|dr|m(?:r|rs|s)\b|[bm]\. ?sc\.|dipl\.|[a-z]{2}dr\.|ing\.|mag\.|doc\.|priv\.|dott\.)"
 )
+_IN_TITLES = re.compile(r"Ms\.|Sc\.|Dipl\.|Ing\.|Mag\.|Doc\.|Priv\.|Dott\.")
 _SUSPICIOUS = re.compile(DEGREE_OR_TITLE, re.IGNORECASE)
 # How degrees end: "MD", "MSc", "Phd", "Esq"; with this check first, few names are searched for the others.
 _ENDS = frozenset("cdq., ") | {word[-1] for word in _AFTER_COMMA}
@@ -52,7 +60,13 @@ def may_have_degrees(name: str) -> bool:
     """
     end = name[-3:].rstrip(".")
     is_initial = end[-2:-1] == " " and "Ph" not in name  # "Doe, Jane M."
-    if (end[-1:] in _ENDS and not is_initial) or "Dr" in name or "Prof" in name or "Mr" in name or "Ms." in name:
+    if (
+        (end[-1:] in _ENDS and not is_initial)
+        or "Dr" in name
+        or "Prof" in name
+        or "Mr" in name
+        or ("." in name and _IN_TITLES.search(name))
+    ):
         return _SUSPICIOUS.search(name) is not None
     return False
 
@@ -66,6 +80,10 @@ def without_degrees(name: str) -> str:
     ['García López, M.D.', 'Jane Doe, MD', 'Jane Doe', 'Doe, Jane']
     >>> [without_degrees(name) for name in ("Doe, MD", "Rahman, Md", "De Souza, MD", "Ma, Jun", "Smith, J., Jr., MD")]
     ['Doe, MD', 'Rahman, Md', 'De Souza, MD', 'Ma, Jun', 'Smith, J., Jr.']
+    >>> [without_degrees(name) for name in ("Dipl.-Ing. Jane Doe", "Doe, M. Sc. Jane", "Doc. RNDr. P. Doe", "M. S. Do")]
+    ['Jane Doe', 'Doe, Jane', 'P. Doe', 'M. S. Do']
+    >>> [without_degrees(name) for name in ("Jane Doe MD, PhD", "Jane Doe MBBS, MD, PhD", "García López, PhD")]
+    ['Jane Doe', 'Jane Doe', 'García López']
     >>> without_degrees("Smith, Jr., MA"), without_degrees("Smith, Jr., Ann, MA")
     ('Smith, Jr., MA', 'Smith, Jr., Ann')
     >>> [without_degrees(name) for name in ("Prof. Dr. med. Jane Doe", "Doe, Dr. Jane", "Dr.-Ing. Doe, J", "Doe, Dr")]
@@ -76,8 +94,11 @@ def without_degrees(name: str) -> str:
     parts = [part.strip() for part in name.split(",") if part.strip()]
     # Initials in "García López, MD", a degree in "Jane Doe, MD": the parser of names decides.
     is_open = len(parts) == 2 and _letters(parts[1]) == "MD"
+    given = len(parts)
     while len(parts) > 1 and not is_open and _are_degrees(parts[-1], parts[:-1]):
         parts.pop()
+    if len(parts) == 1 < given:
+        parts[0] = _without_last_degree(parts[0])
     if len(parts) > 1:
         parts[-1] = _without_last_degree(parts[-1])
         parts[1] = _TITLES.sub("", parts[1], count=1) if _TITLES.match(parts[1]) else parts[1]

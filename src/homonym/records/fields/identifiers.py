@@ -5,12 +5,14 @@ Each function takes a text that holds an identifier and returns the normal form,
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
+from urllib.parse import unquote
 
 from homonym.records.fields.people import plain_letters
 from homonym.records.model import Document, Note
@@ -40,6 +42,8 @@ _DIMENSIONS = re.compile(r"\b(?:ur|pub)(?:\.\d++)++", re.IGNORECASE)
 
 # The number of a document in arXiv, without its version, in both notations; to be compiled with IGNORECASE.
 ARXIV_NUMBER = r"\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z-]{2,9})?/\d{7}"
+
+_ARXIV = re.compile(rf"(?:^|[/:.\s])({ARXIV_NUMBER})(?:v\d{{1,3}})?(?:\.pdf)?(?:\s*\[[^\]]*\])?$", re.IGNORECASE)
 
 # Prefix of the identifiers in tables and dumps of OpenAlex.
 OPENALEX_PREFIX = "https://openalex.org/"
@@ -122,6 +126,11 @@ def pmcid(text: str) -> str:
     return f"PMC{text.upper().removeprefix('PMC')}"
 
 
+def _numbered_pmcid(text: str) -> str | None:
+    found = number(text)
+    return pmcid(found) if found else None
+
+
 def scopus_document(text: str) -> str | None:
     """The identifier (EID) of a document in Scopus.
 
@@ -146,13 +155,40 @@ def doi(text: str) -> str | None:
 
     >>> doi("https://doi.org/10.1000/ABC.123"), doi("doi: 10.1000/x;"), doi("(10.1000/y(1))."), doi("11.1000/x")
     ('10.1000/abc.123', '10.1000/x', '10.1000/y(1)', None)
+    >>> doi("https://doi.org/10.1000%2Fx%281%29"), doi("10.1002/1&lt;2::aid&gt;3")
+    ('10.1000/x(1)', '10.1002/1<2::aid>3')
     """
+    if "%2" in text:
+        text = unquote(text)
+    if "&" in text:
+        text = html.unescape(text)
     found = _DOI.search(text)
     if found is None:
         return None
     bare = found[0].rstrip(".,;\"'>").lower()
     # A DOI may contain brackets, or be enclosed in them.
     return bare[:-1] if bare.endswith(")") and bare.count(")") > bare.count("(") else bare
+
+
+def arxiv(text: str) -> str | None:
+    """The number of a document in arXiv, without its version.
+
+    >>> arxiv("https://arxiv.org/abs/hep-th/9901001v3"), arxiv("arXiv:1207.7214"), arxiv("10.48550/arxiv.1207.7214v1")
+    ('hep-th/9901001', '1207.7214', '1207.7214')
+    >>> arxiv("math.GT/0309136"), arxiv("arXiv: 1207.7214 [hep-ex]"), arxiv("12345")
+    ('math.GT/0309136', '1207.7214', None)
+    """
+    found = _ARXIV.search(text)
+    return found[1] if found else None
+
+
+def arxiv_of_doi(text: str) -> str | None:
+    """The number in arXiv of a preprint with this DOI.
+
+    >>> arxiv_of_doi("10.48550/arxiv.1207.7214"), arxiv_of_doi("10.1000/x")
+    ('1207.7214', None)
+    """
+    return arxiv(text) if text.startswith("10.48550/arxiv.") else None
 
 
 def web_of_science(text: str) -> str | None:
@@ -190,6 +226,8 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "scopus": scopus,
     "doi": doi,
     "pmid": number,
+    "pmcid": _numbered_pmcid,
+    "arxiv": arxiv,
     "wos": web_of_science,
     "dimensions": dimensions,
     "isni": isni,
@@ -198,7 +236,7 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
 TITLES = {
     "orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id",
     "dimensions": "Dimensions id", "isni": "ISNI", "viaf": "VIAF id", "gnd": "GND id", "lccn": "LCCN",
-    "openalex": "OpenAlex id", "email": "e-mail address",
+    "openalex": "OpenAlex id", "arxiv": "arXiv number", "pmcid": "PMCID", "email": "e-mail address",
 }  # fmt: skip
 
 

@@ -40,21 +40,34 @@ _CONJUNCTION = re.compile(rf"\s*,?\s(?:{_AND}|AND|UND|ET|({_INSIDE_SURNAMES}))\s
 _MARKS = tuple(
     map(
         re.compile,
-        (r"[;；]", r"\|{1,2}", r"、", r"\s//\s|(?<=\w)//(?=\w)", r"\s/\s|(?<=\w)/(?=\w)", r"(?<=\)),\s"),
+        (
+            r"[;；]",
+            r"\|{1,2}",
+            r"、",
+            r"\s//\s|(?<=\w)//(?=\w)",
+            r"\s/\s|(?<=\w)/(?=\w)",
+            r"\s*•\s*",
+            r"\s[·+]\s",
+            r"(?<=\)),\s",
+        ),
     )
 )
 
 # What says that further authors are left out, at the end of a list.
 _OTHERS = r"et\.? ?al|and others|(?-i:u\. ?a)|und andere|y otros|e outros|e altri|et autres"
 _AND_OTHERS = re.compile(
-    rf"[,;，、]?\s*(?:(?:\b|\[)(?:{_OTHERS})\b[\].,; ]*|(?<=[^\W\da-zA-Z_]{{2}})\s?(?:等|ほか|他|외))$", re.IGNORECASE
+    rf"[,;，、]?\s*(?:(?:\b|\[)(?:{_OTHERS})\b[\].,; ]*|&\s?al\b\.?|\(?\+\s?\d+\)?"
+    r"|(?<=[^\W\da-zA-Z_]{2})\s?(?:等|ほか|他|外))$",
+    re.IGNORECASE,
 )
 # "and" before the last name of a list with other marks.
 _LEADING_AND = re.compile(r"(?:and|und|et(?! al\b)|&)\s+(?=[^\W\d_])")
 # What lists of names have, and few names: marks, words for "and", "Doe J, ". Each expression begins with one character
 # or a set, which makes the search several times as fast.
-_MARK = re.compile(r"[;|/&]")
-_IN_LISTS = (".,", "et al", "u.a", " u. a", "\nand ", " AND ")
+_MARK = re.compile(r"[;|/&•·+]")
+_IN_LISTS = (".,", "et al", "u.a", " u. a", "\nand ", " AND ", " - ", " – ", " — ")
+# Dashes between names, which may also be those of a double name.
+_DASH = re.compile(r"\s[-–—]\s")
 _SHORT_WORD = re.compile(r" [a-zéита]{1,5} ")
 _JOINED = re.compile(r" (?:and|und|et|och|og|en|ve|oraz|és|и|та|y|e|i) ")
 _TWO_COMMAS = re.compile(r",[^,\n]*,")
@@ -95,6 +108,10 @@ def names_in_list(text: str) -> tuple[str, ...]:
     (('Ortega y Gasset, José',), ('Juan Ramón y Cajal',), ('A. Paz', 'M. Gil'))
     >>> names_in_list("Jane Doe, John Smith, Wei Wang"), names_in_list("García López, María José")
     (('Jane Doe', 'John Smith', 'Wei Wang'), ('García López, María José',))
+    >>> names_in_list("Jane Doe • Ann Roe"), names_in_list("Doe, J + Roe, R"), names_in_list("Doe, J (MIT; ETH Zürich)")
+    (('Jane Doe', 'Ann Roe'), ('Doe, J', 'Roe, R'), ('Doe, J (MIT; ETH Zürich)',))
+    >>> names_in_list("Doe J & al."), names_in_list("Doe, J + 5"), names_in_list("卡尔·马克思")
+    (('Doe J',), ('Doe, J',), ('卡尔·马克思',))
     >>> names_in_list("Smith, J.; Rao, U. A."), names_in_list("Smith, J. u. a.")
     (('Smith, J.', 'Rao, U. A.'), ('Smith, J.',))
     """
@@ -116,12 +133,16 @@ def is_doubtful(name: str) -> bool:
 
     >>> [is_doubtful(name) for name in ("Ana Paz y López Haro", "Doe, Jan, Roe, Al Jo, Poe", "山吹, 太一")]
     [True, True, False]
+    >>> [is_doubtful(name) for name in ("Jane Doe - Richard Roe", "Smith - Jones, Jane", "Jane Smith – Jones")]
+    [True, False, False]
     >>> [is_doubtful(name) for name in ("Ortega y Gasset, José", "García López, María", "Doe, Jane, Jr.")]
     [False, False, False]
     """
     if not is_list_like(name) or len(names_in_list(name)) > 1 or is_group(name) or ENTITY.search(name):
         return False
     if any(map(name.__contains__, ";；|")):
+        return True
+    if len(parts := _DASH.split(name)) > 1 and all(map(is_whole_name, parts)):
         return True
     if "，" in name or "、" in name:
         return len(name) > 4
@@ -198,7 +219,7 @@ def is_unclear_break(text: str) -> bool:
 
 def _is_entry(text: str, *, may_be_one_word: bool) -> bool:
     """Whether a text between marks may be an entry of a list: a name, a list of names, a group or "et al."."""
-    if not text[0].isalpha() and not is_placeholder(text):
+    if (not text[0].isalpha() and not is_placeholder(text)) or text.count("(") != text.count(")"):
         return False
     if may_be_one_word and text.isalpha() and len(text) > 1 and not text[0].islower():
         return True
@@ -230,6 +251,18 @@ def is_whole_name(text: str) -> bool:
 
 
 # Names in Chinese, Japanese and Korean script.
+
+# Maximum number of characters of such a name; transcribed foreign names may be longer, and so are names of groups.
+_LONGEST_EAST_ASIAN_NAME = 6
+
+
+def is_east_asian_name(text: str) -> bool:
+    """Whether a text in Chinese, Japanese or Korean script is as short as the name of a person.
+
+    >>> [is_east_asian_name(text) for text in ("王伟", "山田 太郎", "中国科学院自动化研究所", "Jane Doe")]
+    [True, True, False, False]
+    """
+    return 1 < len(text) <= _LONGEST_EAST_ASIAN_NAME and _EAST_ASIAN_NAME.fullmatch(text) is not None
 
 
 @cache

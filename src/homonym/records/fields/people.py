@@ -12,15 +12,31 @@ from homonym.records.fields.markup import ENTITY, plain_text
 
 _NOT_LETTERS = re.compile(r"[^a-z0-9]+")
 
-# What sources write where an author's name is missing, folded.
+# What sources write where an author's name is missing, folded; then the same in other languages, also the transcribed
+# Cyrillic words. "VV. AA." are various authors, and "N. N." is no name.
 _PLACEHOLDERS = frozenset(
     "anon anonymous author authors etal na nana nan noauthor noauthors noauthorlisted noauthorslisted noauthorgiven "
     "noauthornameavailable noauthornamesavailable noauthorsavailable noauthorshipindicated none notavailable "
-    "notspecified null others andothers unknown unknownauthor unknownunknown authorunknown various "
-    "editor editors editorial editorialboard editorialoffice editorialstaff editorialteam theeditor theeditors staff "
-    "staffreporter staffwriter".split()
+    "notspecified null others andothers andmore unknown unknownauthor unknownunknown authorunknown various "
+    "editor editors editorinchief editorial editorialboard editorialoffice editorialstaff editorialteam guesteditor "
+    "guesteditors theeditor theeditors theeditorinchief staff staffreporter staffwriter "
+    "aavv anonim anonimo anonym anonyme anonymus anoniem auteurinconnu autordesconhecido autordesconocido "
+    "avtorneizvesten bezavtora collectif desconhecido desconocido inconnu neizvestnyyavtor nn nomennescio "
+    "ohneautor onbekend redaccion redakcja redaktion redaktsiya redazione sansauteur senzaautore sinautor tba "
+    "unbekannt variosautores variousauthors vvaa xxx xxxx".split()
 ) | {""}
+#: The beginning of every placeholder in another language than English: a quick check of many names.
+FOREIGN_PLACEHOLDER = (
+    r"^\W*(?:an[oó]\W?n|a\W*a\W*v|aut[eo]|collectif|descon|inconn|n\W*n|nomen|ohne|onbek|reda[ckz]|sans|senza|sin"
+    r"|tba|unbek|v\W*v|x\W*x|avtor|bez|neizv|redak|аноним|автор|без|неизв|редак|佚|匿|无|無|作者|著者|不|익명|작자)"
+)
+# The same in Chinese, Japanese and Korean script, where a transcribed word could be a name.
+_EAST_ASIAN_PLACEHOLDERS = frozenset(
+    "佚名 匿名 无名氏 無名氏 作者不详 作者不詳 作者不明 著者不明 不详 不詳 익명 작자미상".split()
+)
 _LONGEST_PLACEHOLDER = 60
+# Maximum length of placeholders that are also names.
+_LONGEST_NAME_LIKE = 4
 
 # Suffixes of names, in lower case, as they follow a comma.
 SUFFIXES = frozenset({"jr", "jr.", "sr", "sr.", "ii", "iii", "iv", "2nd", "3rd"})
@@ -100,12 +116,31 @@ def is_placeholder(name: str) -> bool:
 
     >>> [is_placeholder(name) for name in ("", "[No author name available]", "et al.", "Unknown", "N/A N/A")]
     [True, True, True, True, True]
-    >>> [is_placeholder(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李")]
-    [False, False, False, False, False]
+    >>> [is_placeholder(name) for name in ("[Anonymous]", "Na, Li", "Null, J", "Author, A", "李", "易明")]
+    [False, False, False, False, False, False]
+    >>> [is_placeholder(name) for name in ("N. N.", "Anónimo", "Unbekannt", "佚名", "Аноним", "VV. AA.")]
+    [True, True, True, True, True, True]
     """
-    if len(name) > _LONGEST_PLACEHOLDER or ("," in name and not name.startswith("No ")):
+    if len(name) > _LONGEST_PLACEHOLDER:
         return False
+    if "," in name and not name.startswith("No "):
+        return (name[-1] == "," or name.count(name[:4]) > 1) and _is_word_twice(name)  # a quick check first
+    if not name.isascii() and name.strip("[](){}【】 ") in _EAST_ASIAN_PLACEHOLDERS:
+        return True
     return folded(name) in _PLACEHOLDERS and name != "[Anonymous]"
+
+
+def _is_word_twice(name: str) -> bool:
+    """Whether a name with a comma is a placeholder, alone or twice; "Na, Na" is a person.
+
+    >>> [_is_word_twice(name) for name in ("Anonymous,", "Unknown, Unknown", "Na, Na", "Doe, Jane")]
+    [True, True, False, False]
+    """
+    first, _, second = name.partition(",")
+    if second and second.lstrip()[:1] != first[:1]:
+        return False
+    word = folded(first)
+    return word in _PLACEHOLDERS and len(word) > _LONGEST_NAME_LIKE and folded(second) in {"", word}
 
 
 # "Doe, J, on behalf of the ABC Group", "Doe, Jane for the ATLAS Team": a person, and the group behind the person.
@@ -202,31 +237,44 @@ def surname_and_initial(name: str) -> str:
     return f"{folded(surname)}, {folded(given)[:1]}" if comma else folded(name)
 
 
+def authors_by_form(forms: Iterable[tuple[int, str]]) -> dict[str, int | None]:
+    """The author of each form of a name; None for a form of several authors.
+
+    >>> authors_by_form([(0, "doej"), (1, "roer"), (2, "doej"), (1, "roer")])
+    {'doej': None, 'roer': 1}
+    """
+    found: dict[str, int | None] = {}
+    for author, form in forms:
+        if found.setdefault(form, author) != author:
+            found[form] = None
+    return found
+
+
 class AuthorIndex:
-    """The authors of one record, found by every form of their names that the record has.
+    """The authors of one record, found by every form of their names that the record has, the main form first.
 
     A name refers to the author whose name is the same apart from case, accents and punctuation; otherwise to the only
-    author with its surname and first initial.
+    author with its surname and first initial. A name of two authors refers to none of them.
 
     >>> authors = AuthorIndex([("Müller, Jürgen K.", "Muller, JK"), ("Müller, Ute",), ("Li, X",), ("Li, Xu",)])
     >>> authors.find("MULLER, JÜRGEN K"), authors.find("Muller, J"), authors.find("Li, X."), authors.find("Li, Xin")
     (0, 0, 2, None)
+    >>> AuthorIndex([("Li, Xu", "Li, X"), ("Li, Xin", "Li, X"), ("Wu, Y",), ("Wu, Y",)]).find("Li, X") is None
+    True
     """
 
-    def __init__(self, names: Sequence[Iterable[str]]) -> None:
-        self._exact: dict[str, int] = {}
-        self._short: dict[str, int | None] = {}
-        for author, forms in enumerate(names):
-            for form in forms:
-                self._exact.setdefault(folded(form), author)
-                short = surname_and_initial(form)
-                if self._short.setdefault(short, author) != author:
-                    self._short[short] = None
+    def __init__(self, names: Sequence[Sequence[str]]) -> None:
+        forms = [(author, folded(form)) for author, (_, *others) in enumerate(names) for form in others]
+        main = authors_by_form((author, folded(form)) for author, (form, *_) in enumerate(names))
+        self._exact = {**authors_by_form(forms), **main} if forms else main
+        self._short = authors_by_form(
+            (author, surname_and_initial(form)) for author, each in enumerate(names) for form in each
+        )
 
     def find(self, name: str) -> int | None:
         """The number of the author that a name refers to; None if there is none, or more than one."""
-        exact = self._exact.get(folded(name))
-        return self._short.get(surname_and_initial(name)) if exact is None else exact
+        form = folded(name)
+        return self._exact[form] if form in self._exact else self._short.get(surname_and_initial(name))
 
 
 class FullNameIndex(AuthorIndex):
@@ -236,25 +284,23 @@ class FullNameIndex(AuthorIndex):
     written differently. Surname and initial are then compared with full names only: short names leave out accents and
     parts of surnames, so that different people share them more often.
 
-    >>> people = FullNameIndex([("Doe, Jane K.", "Doe, JK"), ("Roe, Rita", "Roe, R")])
-    >>> [people.find(name) for name in ("Roe, R", "Doe, J", "Doe, Jane", "DOE, JANE K", "Doe, Jim", "Poe, E")]
-    [1, 0, 0, 0, 0, None]
+    >>> names = [("Doe, Jane K.", "Doe, JK"), ("Roe, Rita", "Roe, R"), ("Wu, Yi", "Wu, Y"), ("Wu, Yu", "Wu, Y")]
+    >>> people = FullNameIndex(names)
+    >>> [people.find(name) for name in ("Roe, R", "Doe, J", "Doe, Jane", "DOE, JANE K", "Doe, Jim", "Poe, E", "Wu, Y")]
+    [1, 0, 0, 0, 0, None, None]
     """
 
     def __init__(self, names: list[tuple[str, str]]) -> None:
         self._names = names
         self._is_folded = False
-        self._as_written: dict[str, int] = {}
-        for author, (full, _) in enumerate(names):
-            self._as_written.setdefault(full, author)
-        for author, (_, short) in enumerate(names):
-            self._as_written.setdefault(short, author)
+        shorts = authors_by_form((author, short) for author, (_, short) in enumerate(names))
+        self._as_written = {**shorts, **authors_by_form((author, full) for author, (full, _) in enumerate(names))}
 
     def find(self, name: str) -> int | None:
         """The number of the author that a name refers to; None if there is none, or more than one."""
-        found = self._as_written.get(name)
-        if found is None and len(self._names) <= _FEW_AUTHORS:
-            found = self._find_abbreviated(name)
+        if name in self._as_written:
+            return self._as_written[name]
+        found = self._find_abbreviated(name) if len(self._names) <= _FEW_AUTHORS else None
         return self._find_folded(name) if found is None else found
 
     def find_all(self, names: str) -> list[int]:
@@ -275,9 +321,8 @@ class FullNameIndex(AuthorIndex):
     def _find_folded(self, name: str) -> int | None:
         if not self._is_folded:
             super().__init__([(full,) for full, _ in self._names])
-            for author, (full, short) in enumerate(self._names):
-                if short != full and (form := folded(short)):
-                    self._exact.setdefault(form, author)
+            shorts = authors_by_form((author, folded(short)) for author, (_, short) in enumerate(self._names))
+            self._exact = {**shorts, **self._exact}
             self._is_folded = True
         return super().find(name)
 

@@ -36,8 +36,9 @@ _FOLLOWS = re.compile(rf"\s*+(?:[,#}})]|{_NAME})")
 # Maximum number of damaged fields in an entry; with more, the entry is broken.
 _MAX_DAMAGED = 10
 
-# Maximum length of keywords that are joined from several fields.
-_LONGEST_KEYWORDS = 10_000
+# Fields that are joined where an entry has several, with what separates their values, and their maximum length.
+_LIST_SEPARATORS = {"keywords": "; ", "author": " and "}
+_LONGEST_LIST = 100_000
 
 # Maximum length of a value that is joined with "#": abbreviations that use each other can grow without limit.
 _LONGEST_JOINED = 1 << 14
@@ -112,9 +113,9 @@ def _field_name(text: str) -> str:
 
 
 def _add_field(fields: dict[str, str], name: str, value: str) -> None:
-    """Add a field unless its name exists; several fields "keywords", as ScienceDirect used to write, are joined."""
-    if fields.setdefault(name, value) is not value and name == "keywords" and len(fields[name]) < _LONGEST_KEYWORDS:
-        fields[name] += f"; {value}"
+    """Add a field unless its name exists; several fields of keywords or authors, as some programs write, are joined."""
+    if fields.setdefault(name, value) is not value and name in _LIST_SEPARATORS and len(fields[name]) < _LONGEST_LIST:
+        fields[name] += f"{_LIST_SEPARATORS[name]}{value}"
 
 
 def _read_fields(text: str, place: int, end: re.Pattern[str], entry: Entry, macros: Mapping[str, str]) -> int:

@@ -200,10 +200,16 @@ class _Address(NamedTuple):
 def _add_addresses(authors: list[Author], value: str, index: FullNameIndex) -> set[int]:
     """Add the addresses of the Web of Science; return the numbers of the corresponding authors."""
     addresses = _addresses(latex_lines(value), index)
-    if len(authors) == 1 or sum(not address.is_corresponding for address in addresses) == 1:
-        # Until 2008 addresses came without names: a single one belongs to all authors.
+    if len(authors) == 1:
+        addresses = [address._replace(authors=[0]) for address in addresses]
+    elif sum(not address.is_corresponding for address in addresses) == 1:
+        # Until 2008 addresses came without names: a single one belongs to all authors, but not that of the
+        # corresponding author, whose name may be that of several.
         everyone = list(range(len(authors)))
-        addresses = [address if address.authors else address._replace(authors=everyone) for address in addresses]
+        addresses = [
+            address if address.authors or address.is_corresponding else address._replace(authors=everyone)
+            for address in addresses
+        ]
     for numbers, text, _ in addresses:
         for number in numbers:
             add_address(authors[number], text)

@@ -15,6 +15,8 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import affiliations_and_emails
 from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import plain_text
+from homonym.records.fields.name_lists import is_east_asian_name
+from homonym.records.fields.people import is_group
 from homonym.records.model import ANY_YEAR, Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.json_fields import (
     as_list,
@@ -27,6 +29,7 @@ from homonym.records.parsing.json_fields import (
     orcid,
     split_name,
     text_or_empty,
+    whole_name,
 )
 from homonym.records.parsing.json_stream import names_in, open_json
 from homonym.records.reader import Format
@@ -148,10 +151,14 @@ def _authors(entries: Any, notes: list[Note]) -> list[Author]:
 
 
 def _group(entry: Any) -> str:
-    """The name of an organisation, which is in one piece; empty for a person."""
+    """The name of an organisation, which is in one piece; empty for a person.
+
+    Reference managers also have the names of people in Chinese, Japanese or Korean script in one piece.
+    """
     if not isinstance(entry, dict) or entry.get("family") or entry.get("given"):
         return ""
-    return text_or_empty(entry.get("name") or entry.get("literal"))
+    name = text_or_empty(entry.get("name") or entry.get("literal"))
+    return "" if not entry.get("name") and is_east_asian_name(name) and not is_group(name) else name
 
 
 def _name(entry: Any) -> str:
@@ -161,7 +168,8 @@ def _name(entry: Any) -> str:
     for particle in _PARTICLES:
         if particle in entry and isinstance(family, str):
             family = f"{entry[particle] or ''} {family}"
-    return split_name(family, entry.get("given"), entry.get("suffix"))
+    name = split_name(family, entry.get("given"), entry.get("suffix"))
+    return name or whole_name(text_or_empty(entry.get("literal")))
 
 
 def _affiliations(value: Any) -> tuple[list[str], list[str]]:

@@ -50,7 +50,6 @@ _NOT_KNOWN = "(:"
 _LONGEST_UNKNOWN = 16
 
 _CITING = ("References", "Cites")
-_ARXIV = "10.48550/arxiv."
 
 
 def parse_record(text: bytes, context: object = None) -> Parsed | None:
@@ -92,8 +91,6 @@ def _document(record: dict[str, Any], name: str) -> Parsed:
         references=_references(record.get("relatedIdentifiers")),
         ids={"doi": doi} if doi else {},
     )
-    if doi and doi.startswith(_ARXIV):
-        document.ids["arxiv"] = doi.removeprefix(_ARXIV)
     return document, notes
 
 

@@ -16,7 +16,7 @@ from homonym.records.fields.affiliations import add_address, numbered_addresses,
 from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import is_placeholder
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.model import FOUR_DIGITS, Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
     Field,
@@ -35,7 +35,6 @@ from homonym.records.reader import Columns, Format, Records
 _BEGINNING = re.compile(rb"PMID(?<![^\r\n].{4}) ?- ?\d", re.DOTALL)
 _OWNER = re.compile(rb"OWN(?<![^\r\n].{3}) {0,2}-", re.DOTALL)
 _TAG = re.compile(r"\n([A-Z]{2,4}) {0,2}-(?: |(?=\n))")
-_YEAR = re.compile(r"\d{4}")
 _TYPICAL = re.compile(rb"(?:AUID|CRDT|DCOM|EDAT|FAU |JID |MHDA|OWN |PHST|STAT)- (?<![^\r\n].{6})", re.DOTALL)
 
 # Tags of other contributors: groups (CN), editors and investigators. Fields after them, up to the next author, are
@@ -86,7 +85,7 @@ def _document(tags: Tags, title: str, authors: list[Author], notes: list[Note]) 
     if "pmid" not in ids:
         notes.append(("field", "the PMID is missing or not a number"))
     date = first(tags, "DP", "DEP")
-    year = _YEAR.search(date)
+    year = FOUR_DIGITS.search(date)
     return Document(
         id=ids.get("pmid", ""),
         authors=authors,

@@ -14,7 +14,7 @@ from homonym.io.inputs import Source
 from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import add_address, numbered_addresses
 from homonym.records.fields.contributors import note_contributor
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.model import FOUR_DIGITS, Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.xml_stream import (
     Element,
     children_of,
@@ -34,7 +34,6 @@ _INSIDE = re.compile(rb"</?(?:MedlineCitation|Article|ArticleTitle|AuthorList|Au
 _MARK = re.compile(rb"<(?:Pubmed(?:Book)?Article(?:Set)?|MedlineCitation(?:Set)?)[\s>]")
 
 _NO_TITLE = {"", "Not Available", "In Process Citation"}
-_YEAR = re.compile(r"\d{4}")
 
 Children = dict[str, list[Element]]
 
@@ -188,7 +187,7 @@ def _year(journal: Children, article: Children, notes: list[Note]) -> int | None
 def _year_of(parts: Children, name: str, notes: list[Note]) -> int | None:
     """The year of a date, or the first year of a MedlineDate such as "1998 Dec-1999 Jan"."""
     for date in parts.get(name, ()):
-        found = _YEAR.search(first_text(children_of(date), "Year", "MedlineDate"))
+        found = FOUR_DIGITS.search(first_text(children_of(date), "Year", "MedlineDate"))
         if found and (year := publication_year(found[0], notes)):
             return year
     return None

@@ -24,12 +24,13 @@ from homonym.records.fields.markup import plain_text
 from homonym.records.fields.people import (
     SUFFIXES,
     AuthorIndex,
+    authors_by_form,
     is_group,
     is_placeholder,
     scopus_cited_authors,
     surname_first,
 )
-from homonym.records.model import Author, BrokenRecordError, Document, Note, Parsed, publication_year
+from homonym.records.model import FOUR_DIGITS, Author, BrokenRecordError, Document, Note, Parsed, publication_year
 from homonym.records.parsing.splitting import Raw, split_at
 from homonym.records.parsing.tagged_lines import (
     Field,
@@ -110,7 +111,6 @@ _KNOWN_TAGS = (
 )
 _LAX_TAG = re.compile(rf"\n((?:{_KNOWN_TAGS})(?=[ \t]+-|-[ \t\n]))[ \t]*-[ \t]*", re.IGNORECASE)
 
-_YEAR = re.compile(r"\d{4}")
 _ARXIV = re.compile(rf"arxiv\.org/(?:abs|pdf)/({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
 _PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?(?:NLM)?|PUBMED )(\d{4,8})\b")
 _PUBMED_WORDS = ("pubmed", "PMID", "PUBMED")
@@ -245,7 +245,7 @@ def _year(tags: Tags, notes: list[Note]) -> int | None:
     """The year of publication, from "2019//", "2019/05/01/Spring" or "May 2019"."""
     for tag in "PY", "Y1", "YR", "DA":
         for value in tags.get(tag, ()):
-            if (found := _YEAR.search(value)) and (year := publication_year(found[0], [])):
+            if (found := FOUR_DIGITS.search(value)) and (year := publication_year(found[0], [])):
                 return year
     return publication_year(first(tags, "PY", "Y1", "YR"), notes)
 
@@ -330,30 +330,27 @@ class _AuthorsByName:
     """The authors of a record by their names; other spellings are compared only if the exact one is not found."""
 
     def __init__(self, authors: list[Author]) -> None:
-        self._places: dict[str, int] = {}
-        for place, author in enumerate(authors):
-            self._places.setdefault(author.name, place)
+        self._places = authors_by_form((place, author.name) for place, author in enumerate(authors))
         self._authors = authors
 
     def beginning(self, address: str) -> tuple[int | None, str]:
-        """The author whose name an address begins with, and the rest.
+        """The author whose name an address begins with, and the rest; no author if several have this name.
 
         Ovid has "Doe, Jane A. Department, Town" or "Doe, Jane A.: Department", EBSCO "Doe, Jane A., Department, Town".
         """
         colon = address.find(": ", 0, _LONGEST_BEFORE_ADDRESS)
-        if colon > 0 and (place := self._places.get(address[:colon])) is not None:
-            return place, address[colon + 2 :]
+        if colon > 0 and address[:colon] in self._places:
+            return self._places[address[:colon]], address[colon + 2 :]
         if _first_word(address) not in self._first_words:
             return None, address
         for found in _NAME_END.finditer(address, 0, _LONGEST_BEFORE_ADDRESS):
-            end = found.start()
-            place = self._places.get(address[:end], self._places.get(address[: end + 1]))
-            if place is not None:
-                return place, address[found.end() :]
+            for name in (address[: found.start()], address[: found.start() + 1]):
+                if name in self._places:
+                    return self._places[name], address[found.end() :]
         return None, address
 
     def find(self, name: str) -> int | None:
-        """The number of the author that a name refers to."""
+        """The number of the author that a name refers to; None if there is none, or more than one."""
         place = self._places.get(name, self._places.get(name.removesuffix(".")))
         return self._spellings.find(name) if place is None else place
 
@@ -480,7 +477,9 @@ def _add_orcids(authors: list[Author], index: _AuthorsByName, tags: Tags, notes:
             name = identifiers.without_orcid_label(before[-200:])
             owner = index.find(name) if name else 0 if len(authors) == 1 else None
             if owner is None:
-                notes.append(("field", f"ORCID {orcid} follows {name!r}, which is not an author of this record"))
+                notes.append(
+                    ("field", f"ORCID {orcid} follows {name!r}, which is not the name of one author of this record")
+                )
             else:
                 identifiers.add(authors[owner].ids, "orcid", orcid, notes)
 
@@ -520,10 +519,13 @@ def _addresses_follow_authors(fields: list[Field]) -> bool:
 
 
 def _add_to_author_before(authors: list[Author], index: _AuthorsByName, fields: list[Field]) -> None:
-    owner = None
+    owner, following = None, 0
     for tag, value in fields:
         if tag in _AUTHOR_TAGS:
-            owner = index.find(_without_orcid(plain_text(value))[0].rstrip(", "))
+            name = _without_orcid(plain_text(value))[0].rstrip(", ")
+            is_next = following < len(authors) and authors[following].name == name
+            owner = following if is_next else index.find(name)
+            following = following if owner is None else owner + 1
         elif tag == "AD":
             for address in _unassigned(authors, index, value):
                 if owner is not None:
@@ -545,6 +547,8 @@ def _unassigned(authors: list[Author], index: _AuthorsByName, value: str) -> lis
     several = _NEXT_ADDRESS.split(value) if ";" in value or "\n" in value else [value]
     for address in filter(None, map(str.strip, several)):
         owner, rest = index.beginning(address)
+        if owner is None and rest != address:
+            continue
         if owner is None and (":" in address or "@" in address or address[1:2] == "."):
             named = _NAMED.match(address)
             name = next(filter(None, named.groups())) if named else ""

@@ -1,15 +1,16 @@
 """Scopus: files from "Export > CSV", in the old and the new layout, with any choice of columns.
 
 The new layout separates names by semicolons and has a column of full names with author ids; the old one separates them
-by commas: "Doe J., Roe A.B.". Reads authors with ids, affiliations and e-mail addresses, the title, abstract,
-year, source, keywords, identifiers and the authors of references; columns that were not exported may be missing.
+by commas: "Doe J., Roe A.B.". The columns have the names of the language in which the web site is used. Reads authors
+with ids, affiliations and e-mail addresses, the title, abstract, year, source, keywords, identifiers and the authors of
+references; columns that were not exported may be missing.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from homonym.errors import InputError, counted
 from homonym.io.inputs import Source
@@ -63,6 +64,36 @@ _COLUMNS = (
     SCOPUS_CONTRIBUTORS,
 )  # fmt: skip
 
+# How a header in another language begins: with the column of authors.
+_FOREIGN_HEADERS = tuple(
+    (mark + quote + name).encode()
+    for mark in ("", "\ufeff")
+    for quote in ("", '"')
+    for name in ("作者", "著者", "Автор")
+)
+
+
+@cache
+def _translations() -> dict[str, str]:
+    """The English names of columns by their names in other languages, in lower case and without blanks."""
+    from importlib.resources import files  # slow to import, and rarely needed
+
+    table = files("homonym.records.formats").joinpath("scopus_columns.tsv").read_text(encoding="utf-8")
+    return dict(line.split("\t") for line in table.splitlines()[1:])
+
+
+@lru_cache(maxsize=64)
+def english_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of columns in English; names that Scopus does not use stay as they are.
+
+    >>> english_names(("作者", "Author full names", "文献标题", "EID", "Note"))
+    ('Authors', 'Author full names', 'Title', 'EID', 'Note')
+    """
+    if all(map(str.isascii, names)):
+        return names
+    return tuple(_translations().get(name.lower().replace(" ", ""), name) for name in names)
+
+
 Row = dict[str, str]
 """Column to cell of one row, for all columns that are read; the cells of missing columns are empty."""
 
@@ -70,14 +101,14 @@ Row = dict[str, str]
 @lru_cache(maxsize=8)
 def _places(header: Header) -> tuple[int, ...]:
     """The places of the columns that are read; -1 for a missing column."""
-    names = [name.lower() for name in header.names]
+    names = [name.lower() for name in english_names(header.names)]
     return tuple([names.index(name) if name in names else -1 for name in _COLUMNS])
 
 
 @lru_cache(maxsize=8)
 def _repeats(header: Header) -> tuple[tuple[str, int], ...]:
     """Name and place of columns that occur again; they count where the columns before them are empty."""
-    names = [name.lower() for name in header.names]
+    names = [name.lower() for name in english_names(header.names)]
     return tuple((name, place) for place, name in enumerate(names) if name in _COLUMNS and name in names[:place])
 
 
@@ -94,23 +125,23 @@ _PATTERNS = {
 
 @lru_cache(maxsize=8)
 def _checks(header: Header) -> Checks:
-    names = enumerate(map(str.lower, header.names))
+    names = enumerate(map(str.lower, english_names(header.names)))
     return {place: _PATTERNS[name] for place, name in names if name in _PATTERNS}
 
 
 def _is_scopus(names: tuple[str, ...]) -> bool:
-    found = frozenset(names)
+    found = frozenset(english_names(names))
     if not found & _PEOPLE or not found & _WORK or found & _WEB_OF_SCIENCE:
         return False
     return bool(found & _OWN) or len(found & _USUAL) >= 3
 
 
 def _is_wide(names: tuple[str, ...]) -> bool:
-    return _is_scopus(names) and len({*names} & (_OWN | _USUAL | _PEOPLE | _WORK)) >= _WIDE
+    return _is_scopus(names) and len({*english_names(names)} & (_OWN | _USUAL | _PEOPLE | _WORK)) >= _WIDE
 
 
 def _header(source: Source) -> Header | None:
-    if b"uthor" not in source.head:
+    if b"uthor" not in source.head and not any(map(source.head.__contains__, _FOREIGN_HEADERS)):
         return None
     return find_header(source, _is_scopus, lines=_FIRST_LINES) or find_header(source, _is_wide)
 
@@ -137,7 +168,8 @@ def _rows(source: Source, first: Header) -> Iterator[Raw]:
 
 @lru_cache(maxsize=64)
 def _header_in(line: bytes) -> Header | None:
-    return read_header(decoded(line), _is_scopus) if b"uthor" in line and b"Title" in line else None
+    is_english = b"uthor" in line and b"Title" in line
+    return read_header(decoded(line), _is_scopus) if is_english or line.startswith(_FOREIGN_HEADERS) else None
 
 
 def _written(header: Header) -> bytes:

@@ -31,7 +31,7 @@ from homonym.records.fields.name_lists import (
 )
 from homonym.records.fields.name_remarks import without_footnotes
 from homonym.records.fields.people import AuthorIndex, folded, is_group, is_placeholder, surname_first
-from homonym.records.formats.table_columns import items_of, text_of, written_list
+from homonym.records.formats.table_columns import as_written_list, items_of, text_of, written_list
 from homonym.records.model import Author, Note, require_few_authors
 
 # Separator of PubMed's lists: commas between "Doe JA", and semicolons only around groups.
@@ -60,6 +60,7 @@ _INITIAL = re.compile(r"\b[^\W\d_]\.")
 _MARKED = re.compile(r"[*#^0-9]|\([a-h][),]|\[[a-h][\],]| [a-h](?:[,;]|$)")
 _MARKED_BY_SIGNS = re.compile(r"[†‡§¶‖¹²³⁰-⁹]")
 _AUTHORITY = re.compile(r"::[\w-]{1,80}::-?\d{1,4}(?=\||$)")
+_MARK_OUTSIDE_BRACKETS = re.compile(r";(?![^();]{0,200}+(?:;[^();]{0,200}+){0,9}+\))")
 _ELLIPSIS = re.compile(r"\s?(?:…|\.{3})$")
 
 
@@ -168,11 +169,16 @@ def _names_in_line(line: str, separator: str | None, with_commas: bool | None) -
             return [text.strip(" ,")]
         if separator is None and _is_pair(text):
             separator = " and "
-    names = text.split(separator) if separator else _names_between_commas(text)
+    names = _split(text, separator) if separator else _names_between_commas(text)
     parts = [name.strip(" ,;|") for name in names]
     if not is_list_like("\n".join(parts)):  # as nearly always
         return parts
     return [name for part in parts for name in names_in_list(without_leading_and(part))]
+
+
+def _split(text: str, separator: str) -> list[str]:
+    """The parts of a text between separators outside of brackets: "Doe, J (MIT; ETH); Roe, R" are two."""
+    return _MARK_OUTSIDE_BRACKETS.split(text) if "(" in text and separator == ";" else text.split(separator)
 
 
 def _may_be_one_name(text: str) -> bool:
@@ -275,7 +281,7 @@ def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
         return [cell]
     if isinstance(cell, list):
         return cell
-    text = (cell if isinstance(cell, str) else text_of(cell)).strip()
+    text = as_written_list((cell if isinstance(cell, str) else text_of(cell)).strip())
     if text[:1] in {"[", "{"} and text[-1:] in {"]", "}"} and not is_placeholder(text.strip("[]")):
         items = written_list(text if text[0] == "[" else f"[{text}]")
         if items is None:
@@ -379,16 +385,23 @@ def _add_bracketed(authors: list[Author], text: str) -> bool:
         return False
     parts = [entry.partition("(") for entry in _BEHIND_BRACKETS.split(text[:-1])]
     index = AuthorIndex([[author.name] for author in authors])
-    owner = index.find(parts[0][0].strip())
-    if owner is None:
-        return False
+    owner = -1
     for name, bracket, inside in parts:
-        found = index.find(name.strip())
+        found = _bracketed_owner(authors, index, name.strip(), owner + 1)
+        if found is None and owner < 0:
+            return False
         if found is None:  # a bracket within the addresses of the author before
             inside = f"{name}{bracket}{inside}"
         owner = owner if found is None else found
         add_affiliations(authors[owner], inside.split(";"))
     return True
+
+
+def _bracketed_owner(authors: list[Author], index: AuthorIndex, name: str, expected: int) -> int | None:
+    """The author whose addresses follow a name; of two authors with the same name, the one who is expected here."""
+    if expected < len(authors) and authors[expected].name == name:
+        return expected
+    return index.find(name)
 
 
 def _add_parenthesised(authors: list[Author], text: str) -> bool:

@@ -281,6 +281,8 @@ _QUOTED = re.compile(r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)
 _PYTHON_WORD = re.compile(r": (?:None|True|False)(?=[,}])")
 _OUTSIDE_BRACKETS = re.compile(r",(?![^()]{0,200}+\))")
 
+_PRINTED_VECTOR = re.compile(r"""(?:c|list)?\((["'].*["']),?\)""", re.DOTALL)
+
 # Maximum length of a cell that is parsed as a list printed by Python.
 _LONGEST_PRINTED = 100_000
 
@@ -317,7 +319,7 @@ def items_of(value: Any, otherwise: str = "") -> list[Any]:
     """A cell as a list, including empty items: a list in JSON, or a text with semicolons, bars or `otherwise`."""
     if isinstance(value, list):
         return value
-    text = value if isinstance(value, str) else text_of(value)
+    text = as_written_list(value if isinstance(value, str) else text_of(value))
     if text[:1] == "[" and text[-1:] == "]" and (items := written_list(text)) is not None:
         return items
     separator = next((mark for mark in (";", "|", otherwise) if mark and mark in text), None)
@@ -326,6 +328,16 @@ def items_of(value: Any, otherwise: str = "") -> list[Any]:
     else:
         items = text.split(separator) if separator else [text]
     return items[:-1] if len(items) > 1 and not items[-1].strip() else items
+
+
+def as_written_list(text: str) -> str:
+    """A list of texts as R or Python prints it, `c("Doe", "Roe")` or `('Doe', 'Roe')`, in brackets; or the text itself.
+
+    >>> as_written_list('c("Doe, J", "Roe, R")'), as_written_list("(Doe)"), as_written_list("Doe, J (MIT)")
+    ('["Doe, J", "Roe, R"]', '(Doe)', 'Doe, J (MIT)')
+    """
+    found = _PRINTED_VECTOR.fullmatch(text) if text[-1:] == ")" else None
+    return f"[{found[1]}]" if found else text
 
 
 def written_list(text: str) -> list[Any] | None:

@@ -29,6 +29,7 @@ from homonym.records.parsing.delimited import (
     cells_before_shift,
     gather,
     physical_lines,
+    remove_errors,
 )
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Columns, Format, Records
@@ -226,7 +227,15 @@ def _parse(text: bytes, context: Layout | None) -> Parsed:
     notes: list[Note] = []
     if _is_shifted(cells, layout):
         cells = _before_shift(cells, layout, notes)
+    if b"#" in text:
+        notes += remove_errors(cells, _columns(layout, len(cells)))
     return document_of(_fields(cells, layout), notes, "; ")
+
+
+def _columns(layout: Layout, width: int) -> list[str]:
+    """The tags of the columns of a row; empty for those that are not read."""
+    tags = {place: tag for tag, places in layout.places.items() for place in places}
+    return [tags.get(place, "") for place in range(width)]
 
 
 def _row_cells(row: str, layout: Layout) -> list[str]:

@@ -40,6 +40,12 @@ Checks = Mapping[int, re.Pattern[str]]
 
 NO_CHECKS: Checks = {}
 
+# What spreadsheet programs show in place of a value, as of a title that begins with "=" or "-", in several languages.
+_SPREADSHEET_ERROR = re.compile(
+    r"#(?:[¡¿]?(?:REF|VALUE|NUM|NULL|NAME|DIV/0|SPILL|CALC|BEZUG|WERT|ZAHL|NOM|VALEUR|NOMBRE|VALOR|NOME|VALORE|ССЫЛКА"
+    r"|ИМЯ|ЗНАЧ)\s?[!?]|(N/A|NV|Н/Д))"
+)
+
 # A row with more cells than this multiple of the columns is two rows.
 MAX_CELL_RATIO = 1.5
 
@@ -388,13 +394,31 @@ def usable_cells(text: bytes, header: Header, checks: Checks, needed: Iterable[i
     """
     cells, fits = _row_cells(text, header)
     if fits:
-        return cells, []
+        return cells, remove_errors(cells, header.names) if b"#" in text else []
     width = len(header.names)
     used, trusted = cells_before_shift(cells, width, checks) if width < len(cells) < MAX_CELL_RATIO * width else ([], 0)
     if not any(place < trusted for place in needed):
         raise BrokenRecordError(_wrong_width(cells, header))
     lost = word_list(list(header.names[trusted:])) or "the cells after the last column"
     return used, [("field", f"{_wrong_width(cells, header)}; not used: {lost}")]
+
+
+def remove_errors(cells: list[str], columns: Sequence[str]) -> list[Note]:
+    """Empty the cells that hold an error of a spreadsheet program, with a note on each that replaced a value.
+
+    Columns without a name are not read.
+
+    >>> remove_errors(cells := ["Doe J", "#NAME?", "#1"], ["AU", "TI", "AR"]), cells
+    ([('field', "#NAME? in the column 'TI' is an error of a spreadsheet")], ['Doe J', '', '#1'])
+    """
+    notes: list[Note] = []
+    for place, cell in enumerate(cells):
+        if cell[:1] == "#" and (found := _SPREADSHEET_ERROR.fullmatch(cell.strip())):
+            cells[place] = ""
+            if columns[place] and not found[1]:
+                reason = f"{found[0]} in the column {columns[place]!r} is an error of a spreadsheet"
+                notes.append(("field", reason))
+    return notes
 
 
 def cells_before_shift(cells: Sequence[str], width: int, checks: Checks) -> tuple[list[str], int]:
