@@ -47,8 +47,9 @@ TWO_PEOPLE = {
     "slips in the first letter": ["Doe, Barnabus | Doe, Garnabus"],
     "Chinese names": ["Wang, Yan | Wang, Yang", "Liu, Fang | Liu, Fangli", "Wang, XM | Wang, Xiaoli",
                       "Zhang, Dan | Zhang, Dandan", "Wang, Xiaoming | Wang, Xiaomin", "Wang, Xiao-Ming | Wang, XL",
-                      "Wang, Ming Xiao | Wang, Xiao Wei"],
+                      "Wang, Ming Xiao | Wang, Xiao Wei", "Wang, Xiao Ming | Wang, Ming X"],
     "Japanese names": ["Nakamura, Hideki | Nakamura, Hideaki", "Sato, Hiroshi | Sato, Hiroshige"],
+    "initials like a word of the other surname": ["Silva, E | Silva e Costa, Jane"],
     "suffixes": ["Doe, John, Jr | Doe, John, III", "Doe, J, Sr | Doe, J, Jr", "Doe, John, Jr | Doe, J, Sr"],
 }  # fmt: skip
 
