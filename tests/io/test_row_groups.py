@@ -62,6 +62,58 @@ def test_splicing_twice_gives_the_bytes_of_splicing_once(tmp_path: Path) -> None
     assert (tmp_path / "c.parquet").read_bytes() == source.read_bytes()
 
 
+@pytest.mark.parametrize("number", [1, 14, 15, 16, 300])
+def test_any_number_of_row_groups_is_copied(tmp_path: Path, number: int) -> None:
+    rows = table([{"id": f"{one}" * 40, "words": ["w"] * (one % 5), "number": -one} for one in range(number)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=1)
+    new = table([{"id": "new", "words": None, "number": 1 << 40}])
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", [new, *range(number)], WRITING)
+    assert pq.read_table(tmp_path / "b.parquet").equals(pa.concat_tables([new, rows]))
+    assert pq.read_metadata(tmp_path / "b.parquet").num_row_groups == number + 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        (["new", 0, 1], 0),
+        ([1, 0], 0),
+        ([0, 2], 1),
+        ([0, 1, "new", 2], 2),
+        (["empty", 0, 1, 2], 3),
+        ([0, 1, 2, "new"], 3),
+    ],
+)
+def test_returns_how_many_bytes_at_the_beginning_are_those_of_the_source(
+    tmp_path: Path, parts: list[int | str], kept: int
+) -> None:
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    rows = [{"id": f"{one}" * 9, "words": ["w"], "number": one} for one in range(6)]
+    write_table(source, SCHEMA, [table(rows)], row_group=2)
+    tables = {"new": table(rows[3:4]), "empty": table([])}
+    same = splice_row_groups(source, target, [tables[one] if isinstance(one, str) else one for one in parts], WRITING)
+    metadata = pq.read_metadata(source)
+    groups = [metadata.row_group(group) for group in range(kept)]
+    sizes = [group.column(column).total_compressed_size for group in groups for column in range(group.num_columns)]
+    assert same == 4 + sum(sizes)
+    assert target.read_bytes()[:same] == source.read_bytes()[:same]
+
+
+def test_row_groups_are_copied_where_the_system_cannot_do_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = table([{"id": "a", "words": ["b"], "number": one} for one in range(9)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=3)
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", [2, 0], WRITING)
+
+    def refuse(*_: Any) -> int:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.copy_file_range", refuse)
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "c.parquet", [2, 0], WRITING)
+    monkeypatch.delattr("os.copy_file_range")
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "d.parquet", [2, 0], WRITING)
+    for name in ("c", "d"):
+        assert (tmp_path / f"{name}.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
 def test_refuses_other_schemas_and_page_indexes(tmp_path: Path) -> None:
     rows = table([{"id": "a", "words": ["b"], "number": 1}])
     pq.write_table(rows.rename_columns(["id", "words", "other"]), tmp_path / "named.parquet")

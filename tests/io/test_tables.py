@@ -229,6 +229,15 @@ def test_reads_rows_that_are_large_one_by_one(tmp_path: Path, monkeypatch: pytes
     assert pa.Table.from_batches(found).equals(pq.read_table(path))
 
 
+def test_row_groups_have_65536_rows_however_the_rows_arrive(tmp_path: Path) -> None:
+    table = pa.table({"number": pa.array(range((1 << 17) + 1), pa.int64())})
+    for number, parts in enumerate(([table], [table.slice(0, 7), table.slice(7)])):
+        write_table(tmp_path / f"{number}.parquet", table.schema, parts)
+    metadata = pq.read_metadata(tmp_path / "0.parquet")
+    assert [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)] == [1 << 16, 1 << 16, 1]
+    assert (tmp_path / "0.parquet").read_bytes() == (tmp_path / "1.parquet").read_bytes()
+
+
 def test_reads_a_table_with_an_empty_row_group(tmp_path: Path) -> None:
     path = tmp_path / "some.parquet"
     table = pa.table({"number": pa.array([1, 2], pa.int64())})

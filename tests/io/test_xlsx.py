@@ -116,6 +116,13 @@ def test_rows_keep_their_numbers_and_get_the_same_width(tmp_path: Path) -> None:
         assert source.head == b'"1","","3"\n\n\n"","5",""\n'
 
 
+def test_shared_texts_may_have_several_runs_and_a_pronunciation(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [["東京", "two runs", "three"]])
+    replace_in(path, "xl/sharedStrings.xml", "東京</t>", "東京</t><rPh><t>トウキョウ</t></rPh>")
+    replace_in(path, "xl/sharedStrings.xml", "two runs</t>", 'two</t><r><t xml:space="preserve"> runs</t></r>')
+    assert rows_of(path) == [["東京", "two runs", "three"]]
+
+
 def test_cells_and_rows_without_a_place_follow_the_last_one(tmp_path: Path) -> None:
     rows = (
         '<row r="2"><c r="B2"><v>1</v></c><c><v>2</v></c></row>'

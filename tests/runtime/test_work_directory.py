@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from homonym.errors import OutputError, SettingsError
+from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.outputs import remove_partial
 from homonym.runtime import work_directory
 from homonym.runtime.checkpoints import Manifest
@@ -58,6 +58,20 @@ def test_an_error_keeps_the_checkpoints_of_an_earlier_run(tmp_path: Path) -> Non
             raise checkpoint_then(error, tmp_path / "work")
         assert f"kept in {tmp_path / 'work'}" in ended.value.__notes__[0]
     assert Manifest(tmp_path / "work").load("read/1", "key", dict) is not None
+
+
+@pytest.mark.parametrize(("size", "is_kept"), [(64 << 20, True), ((64 << 20) - 1, False)])
+@pytest.mark.parametrize("mistake", [SettingsError("wrong"), InputError("wrong")])
+def test_a_mistake_of_the_user_keeps_only_much_work(
+    tmp_path: Path, mistake: Exception, size: int, is_kept: bool
+) -> None:
+    work = tmp_path / "work"
+    with pytest.raises(type(mistake)), work_directory.work_directory(work) as directory:
+        Manifest(work).add("read/1", "key", {})
+        with (work / "feature.bin").open("wb") as stream:
+            stream.truncate(size - directory.bytes())
+        raise mistake
+    assert work.exists() == is_kept
 
 
 def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
