@@ -40,7 +40,9 @@ def mention(author: str, name: str, document: str, **ids: str) -> Row:
     return {"author_id": author, "name": name, "document_id": document, "block": author[0], "ids": ids}
 
 
-def united(rows: list[Row], pairs: UserPairs | None = None) -> tuple[list[str], UnitedAuthors]:
+def united(
+    rows: list[Row], pairs: UserPairs | None = None, known: frozenset[str] = frozenset()
+) -> tuple[list[str], UnitedAuthors]:
     """The author of each mention afterwards; mention i is m<i>, of the year 2000 + i unless it has another."""
     columns: dict[str, list[Any]] = {"place": [*range(len(rows))], "mention_id": [f"m{i}" for i in range(len(rows))]}
     defaults = {"year": None, "constraint": None, "confidence": 0.5}
@@ -57,6 +59,7 @@ def united(rows: list[Row], pairs: UserPairs | None = None) -> tuple[list[str], 
         table,
         pa.table([*zip(*ids, strict=True)], schema=PLACED_IDENTIFIERS) if ids else PLACED_IDENTIFIERS.empty_table(),
         pairs,
+        known=known,
     )
     new = dict(zip(found.rows["place"].to_pylist(), found.rows["author_id"].to_pylist(), strict=True))
     return [str(new.get(place, row["author_id"])) for place, row in enumerate(rows)], found
@@ -166,6 +169,66 @@ def test_an_orcid_on_a_hundred_thousand_names_links_none_and_is_reported_once() 
     (conflict,) = found.conflicts
     assert f"so have mentions of 20,000 names, more than {MAX_BLOCKS}" in conflict.what
     assert len(conflict.mentions) == 100
+
+
+@pytest.mark.parametrize(("blocks", "is_united"), [(MAX_BLOCKS, True), (MAX_BLOCKS + 1, False)])
+def test_an_identifier_links_at_most_twenty_names(blocks: int, is_united: bool) -> None:
+    rows = [mention(f"{chr(0x4E00 + i)}1", "Doe, Ann", f"d{i}", orcid="1") for i in range(blocks)]
+    authors, found = united(rows)
+    assert len({*authors}) == (1 if is_united else blocks)
+    assert bool(found.conflicts) != is_united
+    pairs = UserPairs(("m0",) * (blocks - 1), tuple(f"m{i}" for i in range(1, blocks)), (True,) * (blocks - 1))
+    assert len({*united(rows, pairs)[0]}) == 1, "the user may link more"
+
+
+@pytest.mark.parametrize(("name", "is_united"), [("Wager, K", True), ("Waner, K", True), ("Wage, K", False)])
+def test_one_letter_may_be_missing_in_a_word_of_six_letters(name: str, is_united: bool) -> None:
+    authors, _ = united([mention("A1", "Wagner, J", "d", orcid="1"), mention("B1", name, "e", orcid="1")])
+    assert (len({*authors}) == 1) == is_united
+
+
+def test_one_letter_may_not_be_missing_in_a_word_of_five_letters() -> None:
+    authors, _ = united([mention("A1", "Wager, J", "d", orcid="1"), mention("B1", "Wagr, K", "e", orcid="1")])
+    assert authors == ["A1", "B1"]
+
+
+def test_an_identifier_of_two_mentions_of_one_name_on_a_document_is_no_conflict_of_names() -> None:
+    rows = [mention("A1", "Doe, Ann", "d", orcid="1"), mention("A2", "Doe, A", "d", orcid="1")]
+    authors, found = united(rows)
+    assert authors == ["A1", "A2"]
+    assert not found.conflicts
+
+
+def test_of_known_authors_only_the_one_with_most_mentions_is_united() -> None:
+    rows = [
+        mention("A1", "Doe, Ann", "d", orcid="1"),
+        mention("B1", "Doe, Anna", "e", orcid="1"),
+        mention("B1", "Doe, Anna", "f", orcid="1"),
+        mention("C1", "Doe, Ann B", "g", orcid="1"),
+    ]
+    assert united(rows)[0] == ["A1"] * 4
+    authors, found = united(rows, known=frozenset({"A1", "B1"}))
+    assert authors == ["A1", "B1", "B1", "B1"]
+    (conflict,) = found.conflicts
+    assert (conflict.kind, conflict.mentions) == ("known authors", ("m0", "m1", "m2", "m3"))
+    assert conflict.what.startswith("m1 and m0 have the orcid 1, but are of two authors")
+    authors, found = united(rows, known=frozenset({"B1"}))
+    assert authors == ["A1"] * 4
+    assert not found.conflicts
+
+
+def test_known_authors_are_not_united_by_the_user_or_by_way_of_another_author() -> None:
+    rows = [mention("A1", "Doe, Ann", "d"), mention("B1", "Doe, Anna", "e")]
+    pairs = UserPairs(("m0",), ("m1",), (True,))
+    authors, found = united(rows, pairs, known=frozenset({"A1", "B1"}))
+    assert authors == ["A1", "B1"]
+    assert [conflict.kind for conflict in found.conflicts] == ["known authors"]
+    assert united(rows, pairs, known=frozenset({"A1"}))[0] == ["A1", "A1"]
+
+
+def test_conflicts_of_kinds_with_a_higher_rank_come_first() -> None:
+    rows = [mention("A1", "Smith, J", "d", isni="0", orcid="1"), mention("B1", "Doe, K", "e", isni="0", orcid="1")]
+    assert ["orcid" in reason for reason in reasons(united(rows)[1])] == [True, False]
 
 
 def test_a_chain_of_identifiers_does_not_join_all_blocks() -> None:

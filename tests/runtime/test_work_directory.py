@@ -65,13 +65,16 @@ def test_an_error_keeps_the_checkpoints_of_an_earlier_run(tmp_path: Path) -> Non
 def test_a_mistake_of_the_user_keeps_only_much_work(
     tmp_path: Path, mistake: Exception, size: int, is_kept: bool
 ) -> None:
-    work = tmp_path / "work"
-    with pytest.raises(type(mistake)), work_directory.work_directory(work) as directory:
-        Manifest(work).add("read/1", "key", {})
-        with (work / "feature.bin").open("wb") as stream:
-            stream.truncate(size - directory.bytes())
-        raise mistake
-    assert work.exists() == is_kept
+    def work_then_fail(work: Path) -> None:
+        with work_directory.work_directory(work) as directory:
+            Manifest(work).add("read/1", "key", {})
+            with (work / "feature.bin").open("wb") as stream:
+                stream.truncate(size - directory.bytes())
+            raise mistake
+
+    with pytest.raises(type(mistake)):
+        work_then_fail(tmp_path / "work")
+    assert (tmp_path / "work").exists() == is_kept
 
 
 def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
