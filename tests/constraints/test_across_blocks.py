@@ -133,6 +133,9 @@ def test_different_orcids_outrank_an_isni() -> None:
     authors, found = united(rows)
     assert authors == ["A1", "B1"]
     assert [conflict.kind for conflict in found.conflicts] == ["orcid"]
+    _, found = united([*rows, mention("A1", "Doe, Ann", "f", orcid="1")])
+    (reason,) = reasons(found)
+    assert reason.startswith("m0 and m1 are of authors linked by isni, but their orcid differ")
 
 
 def test_two_authors_of_one_name_are_not_united_by_way_of_another_name() -> None:
@@ -160,6 +163,19 @@ def test_the_earliest_mention_gives_the_id_and_all_mentions_the_confidence() -> 
     assert authors == ["B1"] * 3
     assert found.rows["author_confidence"].to_pylist() == [0.625] * 3
     assert found.rows["constraint"].to_pylist() == ["same:orcid", "same:orcid", "not:name"]
+
+
+@pytest.mark.parametrize(
+    ("confidences", "mean"), [((1.0, 1.0), 1.0), ((0.001, 0.002, 0.003), 0.002), ((None, float("nan")), None)]
+)
+def test_confidence_of_a_united_author_is_the_mean_of_its_mentions(
+    confidences: tuple[float | None, ...], mean: float | None
+) -> None:
+    rows = [
+        mention(f"{block}1", "Doe, Ann", f"d{block}", orcid="1") | {"confidence": confidence}
+        for block, confidence in zip("ABC", confidences, strict=False)
+    ]
+    assert united(rows)[1].rows["author_confidence"].to_pylist() == [mean] * len(rows)
 
 
 def test_an_orcid_on_a_hundred_thousand_names_links_none_and_is_reported_once() -> None:
