@@ -103,7 +103,7 @@ def test_given_names_that_exclude_each_other_are_reported_but_stay_linked() -> N
 def test_entirely_different_names_stay_apart(names: tuple[str, str]) -> None:
     authors, found = united([mention("A1", names[0], "d", orcid="1"), mention("B1", names[1], "e", orcid="1")])
     assert authors == ["A1", "B1"]
-    assert "have the orcid 1, but their names have no word in common" in reasons(found)[0]
+    assert reasons(found)[0].startswith("m0 and m1 have the orcid 1, but their names have no word in common: ")
 
 
 def test_an_identifier_of_all_authors_of_a_paper_links_none_of_these() -> None:
@@ -149,6 +149,8 @@ def test_two_authors_of_one_name_are_not_united_by_way_of_another_name() -> None
 def test_pairs_of_the_user_unite_names_and_keep_them_apart() -> None:
     rows = [mention("A1", "Smith, J", "d"), mention("B1", "Doe, K", "e")]
     assert united(rows, UserPairs(("m0",), ("m1",), (True,)))[0] == ["A1", "A1"]
+    elsewhere = UserPairs(("m0", "m9", "m8"), ("m9", "m1", "m9"), (True, True, False))
+    assert united(rows, elsewhere)[0] == ["A1", "B1"], "pairs with mentions of other authors do nothing"
     rows = [mention("A1", "Doe, Ann", "d", orcid="1"), mention("B1", "Doe, Anna", "e", orcid="1")]
     authors, found = united(rows, UserPairs(("m1",), ("m0",), (False,)))
     assert authors == ["A1", "B1"]

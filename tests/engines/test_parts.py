@@ -1,4 +1,4 @@
-"""Parts of the local engine as checkpoints: written as a whole, found by their key, and removed if they are not used."""
+"""Parts of the local engine as checkpoints: written as a whole, found by their key, removed if they are not used."""
 
 from __future__ import annotations
 

@@ -69,18 +69,18 @@ def test_snapshots_are_removed_when_all_blocks_are_clustered(tmp_path: Path) -> 
 def test_snapshots_are_a_minute_apart_and_take_a_thirtieth_of_the_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, wait: float
 ) -> None:
-    now = 1000.0
-    monkeypatch.setattr(local_checkpoints.time, "monotonic", lambda: now)
+    now = [1000.0]
+    monkeypatch.setattr(local_checkpoints.time, "monotonic", lambda: now[-1])
     checkpoint = RoundCheckpoint(Manifest(tmp_path), block=7)
-    for now, is_due in ((1059.0, False), (1060.0, True)):
-        assert checkpoint.is_due() == is_due
 
-    def slow(*arguments: Any) -> None:
-        nonlocal now
-        now += seconds
+    def is_due_after(passed: float) -> bool:
+        now.append(now[0] + passed)
+        return checkpoint.is_due()
 
-    monkeypatch.setattr(Manifest, "add", slow)
+    assert [is_due_after(59.0), is_due_after(60.0)] == [False, True]
+    now[:] = [2000.0]
+    monkeypatch.setattr(Manifest, "add", lambda *_: now.append(now[-1] + seconds))
     checkpoint.save("key", {"rounds": np.array([1])})
-    ended = now
-    for now, is_due in ((ended + wait - 1, False), (ended + wait, True)):
-        assert checkpoint.is_due() == is_due
+    assert now == [2000.0, 2000.0 + seconds]
+    now[0] += seconds
+    assert [is_due_after(wait - 1), is_due_after(wait)] == [False, True]
