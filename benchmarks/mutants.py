@@ -68,6 +68,7 @@ PATIENCE = 4
 MINUTE = 60
 # Tests of one file share fixtures, so they run in one process.
 LOADFILE = ["--dist", "loadfile", "--no-loadscope-reorder"]
+RECORDING = ["-m", "not spark", "--hypothesis-profile", "quick"]
 
 
 @dataclass(frozen=True)
@@ -186,8 +187,8 @@ def _occurrences(code: str) -> Iterator[tuple[list[str], int]]:
         yield names, sum(1 for node in ast_nodes(tree) for _ in operator.mutation_positions(node))
 
 
-class _WithoutTypes(ast.NodeTransformer):
-    """Removes annotations, which do nothing at run time."""
+class _EffectiveCode(ast.NodeTransformer):
+    """Removes annotations, which do nothing at run time, and the sizes of caches, which change no result."""
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
@@ -201,11 +202,16 @@ class _WithoutTypes(ast.NodeTransformer):
         node.annotation = ast.Constant("")
         return self.generic_visit(node)
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id == "lru_cache":
+            node.keywords = []
+        return self.generic_visit(node)
+
 
 def _behaviour(code: str) -> str | None:
-    """The code without annotations, as text that can be compared; None if it is not Python."""
+    """The code without what has no effect, as text that can be compared; None if it is not Python."""
     try:
-        return ast.dump(_WithoutTypes().visit(ast.parse(code)))
+        return ast.dump(_EffectiveCode().visit(ast.parse(code)))
     except SyntaxError:  # cosmic-ray takes the star between parameters for an operator
         return None
 
@@ -275,7 +281,7 @@ def _record(files: list[str], jobs: int) -> dict[str, list[str]]:
         (copy / module).write_text(_with_record(module, (copy / module).read_text()))
     record = COPIES / "unfinished.jsonl"
     record.unlink(missing_ok=True)
-    _run_tests(copy, files, {entered_functions.RECORD: str(record)}, "-m", "not spark", "-n", str(jobs), *LOADFILE)
+    _run_tests(copy, files, {entered_functions.RECORD: str(record)}, *RECORDING, "-n", str(jobs), *LOADFILE)
     found: dict[str, list[str]] = defaultdict(list)
     for line in record.read_text().splitlines(keepends=True):
         found[_file(json.loads(line)[0])].append(line)
@@ -298,28 +304,37 @@ def _read_records(records: Iterable[Path]) -> Tests:
 
 
 def is_noticed(mutant: Mutant, tests: Tests, copy: Path) -> bool:
-    """Whether a test fails, or hangs, in a copy of the project with this change."""
+    """Whether a test fails, or hangs, in a copy of the project with this change.
+
+    If no test does, property tests run again, with as many examples as in `make test`.
+    """
     chosen = tests.of(mutant)
-    list_of_tests = copy / "chosen.json"
-    list_of_tests.write_text(json.dumps(chosen))
     patience = MINUTE + PATIENCE * sum(tests.seconds[test] for test in chosen)
     module = copy / mutant.module
     status = module.stat()
     module.write_text(mutant.mutated)
     try:
-        files = list(dict.fromkeys(map(_file, chosen)))
-        only = {entered_functions.CHOSEN: str(list_of_tests)}
-        return bool(files) and _run_tests(copy, files, only, "-x", timeout=patience)
+        properties = [test for test in chosen if "hypothesis" in (copy / _file(test)).read_text()]
+        return _run_chosen(copy, chosen, "quick", patience) or _run_chosen(copy, properties, "full", 4 * patience)
     finally:
         module.write_text(mutant.original)
         os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns))  # or the compiled kernel would count as stale
+
+
+def _run_chosen(copy: Path, chosen: list[str], profile: str, timeout: float) -> bool:
+    """Whether one of these tests fails, or hangs."""
+    list_of_tests = copy / "chosen.json"
+    list_of_tests.write_text(json.dumps(chosen))
+    files = list(dict.fromkeys(map(_file, chosen)))
+    only = {entered_functions.CHOSEN: str(list_of_tests)}
+    return bool(files) and _run_tests(copy, files, only, "-x", "--hypothesis-profile", profile, timeout=timeout)
 
 
 def _run_tests(
     copy: Path, tests: list[str], variables: dict[str, str], *options: str, timeout: float | None = None
 ) -> bool:
     """Whether a test fails, or hangs."""
-    command = [sys.executable, "-m", "pytest", "-q", "--hypothesis-profile", "quick", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     # The first file has no tests; it makes sure that conftest.py is loaded, also for doctests alone.
     command += ["-p", PLUGIN.stem, *options, "tests/__init__.py", *(test for test in tests if (copy / test).exists())]
     environment = os.environ | variables | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
