@@ -345,6 +345,21 @@ def test_bounds_texts_rows_and_styles(tmp_path: Path, monkeypatch: pytest.Monkey
                 list(read_documents(path))
 
 
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("row", "is_read"), [(["12345", "x" * 95], True), (["12345", "x" * 96], False)])
+def test_characters_of_a_row_are_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: list[str], is_read: bool, shared: bool
+) -> None:
+    monkeypatch.setattr(xlsx, "MAX_ROW_CHARACTERS", 100)
+    rows = [row, row]
+    path = write_rows(tmp_path / "a.xlsx", rows, shared=shared)
+    if is_read:
+        assert rows_of(path) == rows
+    else:
+        with pytest.raises(InputError, match="row 1 has more than 100 characters"):
+            rows_of(path)
+
+
 def test_one_long_text_in_many_cells_is_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "UNCHECKED_BYTES", 1 << 20)
     row = "<row>" + '<c t="s"><v>0</v></c>' * 10 + "</row>"
