@@ -157,6 +157,16 @@ def test_pairs_of_the_user_unite_names_and_keep_them_apart() -> None:
     assert "the user's pairs call them different" in reasons(found)[0]
 
 
+@pytest.mark.parametrize("other", ["m2", "m3"])
+def test_pairs_inside_an_author_and_with_other_authors_do_not_keep_authors_apart(other: str) -> None:
+    rows = [mention("A1", "Doe, Ann", "d", orcid="1"), mention("B1", "Doe, Anna", "e", orcid="1"),
+            mention("A1", "Doe, Ann", "f"), mention("C1", "Roe, Bob", "g")]  # fmt: skip
+    for a, b in (("m0", other), (other, "m0")):
+        authors, found = united(rows, UserPairs((a,), (b,), (False,)))
+        assert authors == ["A1", "A1", "A1", "C1"]
+        assert not found.conflicts
+
+
 def test_the_earliest_mention_gives_the_id_and_all_mentions_the_confidence() -> None:
     rows = [mention("A1", "Doe, Ann", "d", orcid="1") | {"confidence": 0.25},
             mention("B1", "Doe, Anna", "e", orcid="1") | {"year": 1990, "confidence": None},
