@@ -85,6 +85,59 @@ def test_tolerates_variants_of_text_tables(tmp_path: Path, text: str) -> None:
     assert read(tmp_path / "t", on_broken=lambda *_: None) == {"mention_id": ["W1#0"], "name": ["x"], "author": ["1"]}
 
 
+@pytest.mark.parametrize(("lines", "form"), [(99, "jsonl"), (100, "csv")])
+def test_json_lines_may_begin_with_some_lines_of_text(tmp_path: Path, lines: int, form: str) -> None:
+    (tmp_path / "t").write_text("text\n\n" * lines + '{"mention_id": "a"}\n')
+    with open_table(tmp_path / "t", "mention_id") as table:
+        assert table.format == form
+
+
+def test_names_of_columns_are_shown_in_part_if_they_are_long(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(",".join(["a" * 99] * 5) + "\n")
+    with open_table(tmp_path / "t", "mention_id") as table, pytest.raises(InputError) as caught:
+        table.require(["mention_id"])
+    shown = ", ".join(["a" * 99] * 2)[:200]
+    assert str(caught.value) == f"{tmp_path / 't'} has the columns {shown}; expected mention_id."
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_a_place_is_a_line_where_rows_are_lines(tmp_path: Path, name: str) -> None:
+    rows = pa.table({"mention_id": ["a", "b\nb", "c"]})
+    write_table(tmp_path / name, rows.schema, [rows])
+    with open_table(tmp_path / name, "mention_id") as table:
+        places = [table.place(row).removeprefix(f"{tmp_path / name}, ") for row in range(4)]
+    assert (
+        places
+        == {
+            "t.csv": ["line 2", "line 3", "line 5", "row 4"],
+            "t.jsonl": ["line 1", "line 2", "line 3", "row 4"],
+            "t.parquet": ["row 1", "row 2", "row 3", "row 4"],
+        }[name]
+    )
+
+
+def test_a_missing_table_is_empty_and_a_damaged_one_an_error(tmp_path: Path) -> None:
+    rows = pa.table({"id": ["a", "b"]})
+    assert tables.read_or_empty(tmp_path / "t.parquet", rows.schema).equals(rows.slice(0, 0))
+    write_table(tmp_path / "t.parquet", rows.schema, [rows])
+    assert tables.read_or_empty(tmp_path / "t.parquet", rows.schema).equals(rows)
+    content = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet").write_bytes(content[:20] + b"?" + content[21:])
+    with pytest.raises(InputError, match="run homonym check on the result"):
+        tables.read_or_empty(tmp_path / "t.parquet", rows.schema)
+
+
+def test_row_groups_with_some_texts_are_found(tmp_path: Path) -> None:
+    texts = ["b", "d", "d", "f", None, None, "a", "z"]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "t.parquet", row_group_size=2)
+    with pq.ParquetFile(tmp_path / "t.parquet") as file:
+        found = {one: tables.row_groups_with(file, "text", pa.array([one])) for one in "abcdfhz~"}
+        assert tables.row_groups_with(file, "text", pa.array(["z", "b"])) == [0, 3]
+        assert tables.column_limits(file, 1, "text") == (b"d", b"f")
+        assert tables.column_limits(file, 2, "text") is None
+    assert found == {"a": [3], "b": [0], "c": [], "d": [0, 1], "f": [1], "h": [], "z": [3], "~": []}
+
+
 def test_a_header_without_rows_is_an_empty_table(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("mention_id,author")
     with open_table(tmp_path / "t", "mention_id") as table:
