@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from homonym.engines import local_checkpoints
 from homonym.engines.local_checkpoints import RoundCheckpoint, remove_rounds
 from homonym.runtime.checkpoints import Manifest
 
@@ -70,7 +70,7 @@ def test_snapshots_are_a_minute_apart_and_take_a_thirtieth_of_the_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, wait: float
 ) -> None:
     now = [1000.0]
-    monkeypatch.setattr(local_checkpoints.time, "monotonic", lambda: now[-1])
+    monkeypatch.setattr(time, "monotonic", lambda: now[-1])
     checkpoint = RoundCheckpoint(Manifest(tmp_path), block=7)
 
     def is_due_after(passed: float) -> bool:
