@@ -250,13 +250,21 @@ def test_known_authors_are_not_united_by_the_user_or_by_way_of_another_author() 
     pairs = UserPairs(("m0",), ("m1",), (True,))
     authors, found = united(rows, pairs, known=frozenset({"A1", "B1"}))
     assert authors == ["A1", "B1"]
-    assert [conflict.kind for conflict in found.conflicts] == ["known authors"]
+    (conflict,) = found.conflicts
+    assert conflict.kind == "known authors"
+    assert conflict.what.startswith("m0 and m1 are of authors linked by pair, but the mode assign leaves their authors")
     assert united(rows, pairs, known=frozenset({"A1"}))[0] == ["A1", "A1"]
 
 
 def test_conflicts_of_kinds_with_a_higher_rank_come_first() -> None:
     rows = [mention("A1", "Smith, J", "d", isni="0", orcid="1"), mention("B1", "Doe, K", "e", isni="0", orcid="1")]
     assert ["orcid" in reason for reason in reasons(united(rows)[1])] == [True, False]
+
+
+def test_conflicts_of_one_kind_are_in_the_order_of_identifiers() -> None:
+    rows = [mention("A1", "Smith, J", "d", orcid="2"), mention("B1", "Doe, K", "e", orcid="2"),
+            mention("A2", "Smith, L", "f", orcid="1"), mention("B2", "Doe, M", "g", orcid="1")]  # fmt: skip
+    assert ["the orcid 1," in reason for reason in reasons(united(rows)[1])] == [True, False]
 
 
 def test_a_chain_of_identifiers_does_not_join_all_blocks() -> None:
