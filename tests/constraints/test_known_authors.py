@@ -93,6 +93,9 @@ def test_known_authors_are_groups() -> None:
     found = with_known_authors(np.array([0, 4, 6]), None, np.array([5, -1, 7, 5, 8, 8]))
     assert found is not None
     assert found.group.tolist() == [0, 1, 2, 0, 0, 0]
+    assert found.profile.tolist() == [0] * 6
+    assert found.cannot_link_start.tolist() == [0, 0]
+    assert found.cannot_link.tolist() == []
 
 
 def test_exactly_the_least_share_of_an_author_is_enough() -> None:
