@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -76,6 +77,22 @@ def test_a_damaged_batch_does_not_hide_the_others(tmp_path: Path) -> None:
     damaged = content[: place + 4] + b"\xff" * 4 + content[place + 8 :]  # the length of the message
     (tmp_path / "t").write_bytes(damaged)
     assert read_layout(str(tmp_path / "t")).rows == [10, None, 30]
+
+
+@pytest.mark.parametrize(("offset", "length"), [(-1, None), (None, 0), (None, -1)])
+def test_impossible_places_of_batches_are_damage_of_the_footer(
+    tmp_path: Path, offset: int | None, length: int | None
+) -> None:
+    written(tmp_path / "t", [10, 20])
+    content = (tmp_path / "t").read_bytes()
+    mark = b"\xff" * 4  # before each message: schema, dictionary, batches
+    place = content.index(mark, content.index(mark, content.index(mark) + 4) + 4)
+    block = content.rindex(struct.pack("<q", place))  # with the length of the metadata
+    found = struct.unpack_from("<qi", content, block)
+    new = struct.pack("<qi", found[0] if offset is None else offset, found[1] if length is None else length)
+    (tmp_path / "t").write_bytes(content[:block] + new + content[block + len(new) :])
+    with pytest.raises(pa.ArrowInvalid, match="its footer or a dictionary is damaged"):
+        read_layout(str(tmp_path / "t"))
 
 
 @pytest.mark.parametrize("kept", [0, 6, 9, 10, 100, -1, -10, -11])

@@ -291,6 +291,27 @@ def test_row_groups_have_65536_rows_however_the_rows_arrive(tmp_path: Path) -> N
     assert (tmp_path / "0.parquet").read_bytes() == (tmp_path / "1.parquet").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("array", "size"),
+    [
+        (pa.array(["ab", None, "ab", "c"]).dictionary_encode(), 5),
+        (pa.array([], pa.string()).dictionary_encode(), 0),
+        (pa.array([None], pa.string()).dictionary_encode(), 0),
+        (pa.array(["ab", "", None]), 2),
+        (pa.array([], pa.string()), 0),
+        (pa.array([None], pa.large_string()), 0),
+        (pa.array([b"abc"], pa.binary()), 3),
+        (pa.array([["a", "bc"], [], None]), 15),
+        (pa.array([["a"]], pa.large_list(pa.string())), 5),
+        (pa.array([{"a": "bc", "b": "d"}, None]), 3),
+        (pa.array([1, 2], pa.int64()), 16),
+        (pa.nulls(3), 0),
+    ],
+)
+def test_size_of_a_column_in_which_every_row_has_its_own_value(array: pa.Array, size: int) -> None:
+    assert tables._expanded_size(array) == size
+
+
 def test_reads_a_table_with_an_empty_row_group(tmp_path: Path) -> None:
     path = tmp_path / "some.parquet"
     table = pa.table({"number": pa.array([1, 2], pa.int64())})
