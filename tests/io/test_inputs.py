@@ -234,6 +234,15 @@ def test_reads_wide_encodings_without_a_byte_order_mark(tmp_path: Path, encoding
         assert [line for _, line, _ in source.lines()] == ['{"id": "größe"}'.encode()]
 
 
+@pytest.mark.parametrize("declared", ["nonsense", "utf-8", "US-ASCII", "iso-8859-1", "windows-1252", "koi8-r"])
+def test_a_declared_encoding_is_used_if_it_is_known(tmp_path: Path, declared: str) -> None:
+    encoding = {"nonsense": "utf-8", "US-ASCII": "utf-8"}.get(declared, declared)
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n<a>{"Ж" if encoding == "koi8-r" else "é"}</a>\n'
+    (tmp_path / "in.xml").write_bytes(text.encode(encoding))
+    with Source(tmp_path / "in.xml") as source:
+        assert source.head == text.encode()
+
+
 def test_counts_blank_lines_of_whole_blocks(tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(b"a\n" + b"\n" * (3 * BLOCK_BYTES) + b"  b\n")

@@ -410,3 +410,30 @@ def test_a_command_needs_a_result_with_its_files(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=message):
             result_directory.require_result(path, *files)
+
+
+def test_files_are_copied_where_they_cannot_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    result = write(tmp_path / "r", "old")
+    (result / "notes.txt").write_text("precious")
+    monkeypatch.setattr(os, "link", refuse)
+    change(result, replace_mentions)
+    assert (result / MENTIONS).read_text() == "changed"
+    assert (result / "notes.txt").read_text() == "precious"
+    assert names(tmp_path) == {"r"}
+
+
+def test_a_result_is_changed_where_files_cannot_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    result = write(tmp_path / "r", "old")
+    assert result_directory.fcntl is not None
+    monkeypatch.setattr(result_directory.fcntl, "flock", refuse)
+    change(result, replace_mentions)
+    assert (result / MENTIONS).read_text() == "changed"
+    monkeypatch.setattr(result_directory, "fcntl", None)
+    with result_directory.locked_decisions(result), result_directory.locked_decisions(result):
+        pass

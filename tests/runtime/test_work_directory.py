@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from homonym.errors import InputError, OutputError, SettingsError
@@ -221,6 +222,32 @@ def test_files_of_others_stay_and_are_named(tmp_path: Path) -> None:
 def test_message_about_kept_work_says_what_to_do(tmp_path: Path, lasting: bool, advice: str) -> None:
     directory = work_directory.WorkDirectory(tmp_path, lasting=lasting)
     assert directory.kept_message == f"Finished work is kept in {tmp_path}: the same command {advice}"
+
+
+def test_where_files_cannot_be_locked_the_process_number_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    assert work_directory.fcntl is not None
+    monkeypatch.setattr(work_directory.fcntl, "flock", refuse)
+    with (
+        work_directory.work_directory(tmp_path / "work", lasting=True),
+        pytest.raises(OutputError, match=rf"in use by another run \(process {os.getpid()}\)"),
+        work_directory.work_directory(tmp_path / "work"),
+    ):
+        pass
+    with work_directory.work_directory(tmp_path / "work"):
+        pass
+
+
+def test_a_process_of_another_user_counts_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(number: int) -> None:
+        raise psutil.AccessDenied(number)
+
+    monkeypatch.setattr(psutil, "Process", refuse)
+    assert work_directory._is_alive(os.getpid())
 
 
 def test_a_zombie_process_is_not_alive() -> None:
