@@ -285,6 +285,8 @@ def _record(files: list[str], jobs: int) -> dict[str, list[str]]:
     found: dict[str, list[str]] = defaultdict(list)
     for line in record.read_text().splitlines(keepends=True):
         found[_file(json.loads(line)[0])].append(line)
+    if not any(len(json.loads(line)) > 2 for lines in found.values() for line in lines):
+        raise SystemExit("No test ran that should be recorded; run pytest to see why.")
     imported = found.pop("", [])
     return {file: found[file] + imported for file in files}
 
