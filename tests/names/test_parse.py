@@ -270,6 +270,19 @@ def test_given_names(text: str, given: tuple[str, ...]) -> None:
     assert parse_name(text).given == given
 
 
+@pytest.mark.parametrize("particle", ["af", "auf", "bin", "bint", "das", "do", "te", "ten", "und", "zu"])
+def test_some_words_are_particles_only_in_lower_case(particle: str) -> None:
+    key = f"{particle.upper()} DOE, J"
+    assert parse_name(f"Jane {particle} Doe").key == parse_name(f"Doe, Jane {particle}").key == key
+    for name in (f"Jane {particle.capitalize()} Doe", f"Doe, Jane {particle.capitalize()}"):
+        assert parse_name(name).key == f"DOE, J{particle[0].upper()}"
+
+
+def test_one_letter_with_a_full_stop_is_no_particle() -> None:
+    assert parse_name("Jane d. Doe").key == parse_name("Doe, Jane d.").key == "DOE, JD"
+    assert parse_name("Doe, Jane d'").key == "DDOE, J"
+
+
 NO_NAMES = [
     "",
     " ",
