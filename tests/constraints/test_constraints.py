@@ -216,7 +216,13 @@ ONE_ORCID = [Row("A", document=one, ids={"orcid": ORCIDS[0], "isni": ORCIDS[i]})
 OTHER_ISNI = [Row("A", document=one, ids={"isni": one}) for one in "cde"]
 
 
+TWO_ORCIDS = [Row("A", document=one, ids={"orcid": ORCIDS[i]}) for i, one in enumerate("ab")]
+ONE_ISNI = [Row("A", document=one, ids={"isni": ORCIDS[2]} | ids) for one, ids in (("c", TWO_ORCIDS[0].ids), ("d", {}))]
+
+
 @example(ONE_ORCID + OTHER_ISNI, [])
+@example(TWO_ORCIDS + ONE_ISNI, [(0, 1, True), (1, 2, True)])
+@example([*TWO_ORCIDS, ONE_ISNI[1], ONE_ISNI[1]], [(0, 1, True), (1, 2, True)])
 @example([*ONE_ORCID, *OTHER_ISNI, *OTHER_ISNI], [(2, 6, True), (0, 3, False)])
 @given(collections, statements)
 @hypothesis_settings(max_examples=examples(200))
