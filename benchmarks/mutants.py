@@ -5,7 +5,8 @@
 Mutants that no test notices are listed with their diff. cosmic-ray makes the mutants. A sample is tested instead of all
 of them, which would take days. First, all tests run once to record which of them enter which function, and how long
 they take; a mutant is tested only with tests that enter the changed function, fast ones first. Work is done in copies
-of the project. The same command resumes a sample that was interrupted.
+of the project. The same command resumes a sample that was interrupted. After tests were added, only their files are
+recorded again.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ import shutil
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate, groupby, islice
 from pathlib import Path
 from queue import SimpleQueue
@@ -38,6 +40,7 @@ from benchmarks import entered_functions
 ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/homonym")
 COPIES = ROOT / "build" / "mutants"
+RECORDS = COPIES / "records"
 PLUGIN = Path(entered_functions.__file__)
 
 # Groups of modules that are mutated, and the tests that are made for them. These run first.
@@ -65,6 +68,7 @@ PATIENCE = 4
 MINUTE = 60
 # Tests of one file share fixtures, so they run in one process.
 LOADFILE = ["--dist", "loadfile", "--no-loadscope-reorder"]
+RECORDING = ["-m", "not spark", "--hypothesis-profile", "quick"]
 
 
 @dataclass(frozen=True)
@@ -102,16 +106,17 @@ class Tests(NamedTuple):
     seconds: dict[str, float]
     """How long each test takes. Tests that did not pass are left out."""
     entering: dict[str, set[str]]
-    """The tests that enter a function, and the files of tests of which a fixture does."""
+    """The tests that enter a function, the files of tests of which a fixture does, and "" if an import does."""
 
     def of(self, mutant: Mutant) -> list[str]:
         """The tests that may notice a mutant, those of its group first, then by file, fast files first."""
         module = mutant.module.relative_to(SOURCE)
         own = next(tests for pattern, tests in GROUPS.items() if module.match(pattern))
-        names = [mutant.function] if mutant.function else [f for f in self.entering if f.startswith(f"{module}:")]
-        entering = set().union(*(self.entering.get(name, set()) for name in names))
-        always = () if mutant.function else (str(mutant.module), *own)
-        chosen = [test for test in self.seconds if {test, _file(test)} & entering or test.startswith(always)]
+        names, always = [mutant.function or ""], list[str]()
+        if not mutant.function or "" in self.entering.get(mutant.function, ()):  # it runs when it is imported
+            names, always = [f for f in self.entering if f.startswith(f"{module}:")], [str(mutant.module), *own]
+        entering = set().union(*(self.entering.get(name, set()) for name in names)) - {""}
+        chosen = [test for test in self.seconds if {test, _file(test)} & entering or test.startswith(tuple(always))]
         chosen.sort(key=self.seconds.__getitem__)
         total = accumulate(self.seconds[test] for test in chosen)
         chosen = [test for test, seconds in zip(chosen, total, strict=True) if seconds <= SECONDS]
@@ -182,8 +187,8 @@ def _occurrences(code: str) -> Iterator[tuple[list[str], int]]:
         yield names, sum(1 for node in ast_nodes(tree) for _ in operator.mutation_positions(node))
 
 
-class _WithoutTypes(ast.NodeTransformer):
-    """Removes annotations, which do nothing at run time."""
+class _EffectiveCode(ast.NodeTransformer):
+    """Removes annotations, which do nothing at run time, and the sizes of caches, which change no result."""
 
     def visit_arg(self, node: ast.arg) -> ast.AST:
         node.annotation = None
@@ -197,11 +202,16 @@ class _WithoutTypes(ast.NodeTransformer):
         node.annotation = ast.Constant("")
         return self.generic_visit(node)
 
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id == "lru_cache":
+            node.keywords = []
+        return self.generic_visit(node)
+
 
 def _behaviour(code: str) -> str | None:
-    """The code without annotations, as text that can be compared; None if it is not Python."""
+    """The code without what has no effect, as text that can be compared; None if it is not Python."""
     try:
-        return ast.dump(_WithoutTypes().visit(ast.parse(code)))
+        return ast.dump(_EffectiveCode().visit(ast.parse(code)))
     except SyntaxError:  # cosmic-ray takes the star between parameters for an operator
         return None
 
@@ -226,29 +236,66 @@ def _with_record(module: Path, code: str) -> str:
 
 
 def record_tests(jobs: int) -> Tests:
-    """Run all tests once without a change, and record what they enter; the record of the same code is used again."""
-    modules = [module.relative_to(ROOT) for pattern in GROUPS for module in sorted((ROOT / SOURCE).glob(pattern))]
+    """Run the tests once without a change, and record what they enter; records of files that are as before are kept.
+
+    A file is also recorded again if the program or what tests share has changed. A file that uses another file of tests
+    is not; then mutants may be tested with too few tests, never with wrong ones.
+    """
+    records = {file: RECORDS / f"{_digest_of(file)}.jsonl" for file in _files_of_tests()}
+    if missing := [file for file, record in records.items() if not record.exists()]:
+        RECORDS.mkdir(exist_ok=True)
+        found = _record(missing, jobs)
+        for file in missing:
+            records[file].write_text("".join(found[file]))
+    return _read_records(records.values())
+
+
+def _mutated_modules() -> list[Path]:
+    return [module.relative_to(ROOT) for pattern in GROUPS for module in sorted((ROOT / SOURCE).glob(pattern))]
+
+
+def _files_of_tests() -> list[str]:
+    """All files of tests that may notice a mutant, and the modules with doctests."""
+    folders = sorted({*MORE_TESTS, *(test for own in GROUPS.values() for test in own)})
+    files = {file for test in folders for file in [ROOT / test, *(ROOT / test).rglob("test_*.py")] if file.is_file()}
+    return [*sorted(str(file.relative_to(ROOT)) for file in files), *map(str, _mutated_modules())]
+
+
+def _digest_of(file: str) -> str:
+    """What a record of a file of tests depends on."""
+    return hashlib.sha256(f"{file}\0{_digest_of_program()}\0".encode() + (ROOT / file).read_bytes()).hexdigest()[:16]
+
+
+@cache
+def _digest_of_program() -> str:
+    """The program, and what tests share."""
     files = [file for folder in ("src", "tests") for file in sorted((ROOT / folder).rglob("*.py"))]
-    digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:16]
-    record = COPIES / f"tests-{digest}.jsonl"
-    if not record.exists():
-        copy = copy_project("recorded")
-        for module in modules:
-            (copy / module).write_text(_with_record(module, (copy / module).read_text()))
-        unfinished = record.with_suffix(".unfinished")
-        unfinished.unlink(missing_ok=True)
-        tests = sorted({*MORE_TESTS, *(test for own in GROUPS.values() for test in own), *map(str, modules)})
-        recorded = {entered_functions.RECORD: str(unfinished)}
-        _run_tests(copy, tests, recorded, "-m", "not spark", "-n", str(jobs), *LOADFILE)
-        unfinished.rename(record)
-    return _read_record(record)
+    shared = (file.read_bytes() for file in files if not file.name.startswith("test_"))
+    return hashlib.sha256(b"\0".join(shared)).hexdigest()
 
 
-def _read_record(record: Path) -> Tests:
+def _record(files: list[str], jobs: int) -> dict[str, list[str]]:
+    """What the tests of some files enter, and how long they take: lines of JSON. All get what imports enter."""
+    copy = copy_project("recorded")
+    for module in _mutated_modules():
+        (copy / module).write_text(_with_record(module, (copy / module).read_text()))
+    record = COPIES / "unfinished.jsonl"
+    record.unlink(missing_ok=True)
+    _run_tests(copy, files, {entered_functions.RECORD: str(record)}, *RECORDING, "-n", str(jobs), *LOADFILE)
+    found: dict[str, list[str]] = defaultdict(list)
+    for line in record.read_text().splitlines(keepends=True):
+        found[_file(json.loads(line)[0])].append(line)
+    if not any(len(json.loads(line)) > 2 for lines in found.values() for line in lines):
+        raise SystemExit("No test ran that should be recorded; run pytest to see why.")
+    imported = found.pop("", [])
+    return {file: found[file] + imported for file in files}
+
+
+def _read_records(records: Iterable[Path]) -> Tests:
     seconds: dict[str, float] = defaultdict(float)
     failed = set()
     entering: dict[str, set[str]] = defaultdict(set)
-    for line in record.read_text().splitlines():
+    for line in (line for record in records for line in record.read_text().splitlines()):
         test, *rest = json.loads(line)
         if len(rest) == 1:
             entering[rest[0]].add(test)
@@ -259,28 +306,37 @@ def _read_record(record: Path) -> Tests:
 
 
 def is_noticed(mutant: Mutant, tests: Tests, copy: Path) -> bool:
-    """Whether a test fails, or hangs, in a copy of the project with this change."""
+    """Whether a test fails, or hangs, in a copy of the project with this change.
+
+    If no test does, property tests run again, with as many examples as in `make test`.
+    """
     chosen = tests.of(mutant)
-    list_of_tests = copy / "chosen.json"
-    list_of_tests.write_text(json.dumps(chosen))
     patience = MINUTE + PATIENCE * sum(tests.seconds[test] for test in chosen)
     module = copy / mutant.module
     status = module.stat()
     module.write_text(mutant.mutated)
     try:
-        files = list(dict.fromkeys(map(_file, chosen)))
-        only = {entered_functions.CHOSEN: str(list_of_tests)}
-        return bool(files) and _run_tests(copy, files, only, "-x", timeout=patience)
+        properties = [test for test in chosen if "hypothesis" in (copy / _file(test)).read_text()]
+        return _run_chosen(copy, chosen, "quick", patience) or _run_chosen(copy, properties, "full", 4 * patience)
     finally:
         module.write_text(mutant.original)
         os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns))  # or the compiled kernel would count as stale
+
+
+def _run_chosen(copy: Path, chosen: list[str], profile: str, timeout: float) -> bool:
+    """Whether one of these tests fails, or hangs."""
+    list_of_tests = copy / "chosen.json"
+    list_of_tests.write_text(json.dumps(chosen))
+    files = list(dict.fromkeys(map(_file, chosen)))
+    only = {entered_functions.CHOSEN: str(list_of_tests)}
+    return bool(files) and _run_tests(copy, files, only, "-x", "--hypothesis-profile", profile, timeout=timeout)
 
 
 def _run_tests(
     copy: Path, tests: list[str], variables: dict[str, str], *options: str, timeout: float | None = None
 ) -> bool:
     """Whether a test fails, or hangs."""
-    command = [sys.executable, "-m", "pytest", "-q", "--hypothesis-profile", "quick", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     # The first file has no tests; it makes sure that conftest.py is loaded, also for doctests alone.
     command += ["-p", PLUGIN.stem, *options, "tests/__init__.py", *(test for test in tests if (copy / test).exists())]
     environment = os.environ | variables | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -40,7 +40,9 @@ def mention(author: str, name: str, document: str, **ids: str) -> Row:
     return {"author_id": author, "name": name, "document_id": document, "block": author[0], "ids": ids}
 
 
-def united(rows: list[Row], pairs: UserPairs | None = None) -> tuple[list[str], UnitedAuthors]:
+def united(
+    rows: list[Row], pairs: UserPairs | None = None, known: frozenset[str] = frozenset()
+) -> tuple[list[str], UnitedAuthors]:
     """The author of each mention afterwards; mention i is m<i>, of the year 2000 + i unless it has another."""
     columns: dict[str, list[Any]] = {"place": [*range(len(rows))], "mention_id": [f"m{i}" for i in range(len(rows))]}
     defaults = {"year": None, "constraint": None, "confidence": 0.5}
@@ -57,6 +59,7 @@ def united(rows: list[Row], pairs: UserPairs | None = None) -> tuple[list[str], 
         table,
         pa.table([*zip(*ids, strict=True)], schema=PLACED_IDENTIFIERS) if ids else PLACED_IDENTIFIERS.empty_table(),
         pairs,
+        known=known,
     )
     new = dict(zip(found.rows["place"].to_pylist(), found.rows["author_id"].to_pylist(), strict=True))
     return [str(new.get(place, row["author_id"])) for place, row in enumerate(rows)], found
@@ -100,7 +103,7 @@ def test_given_names_that_exclude_each_other_are_reported_but_stay_linked() -> N
 def test_entirely_different_names_stay_apart(names: tuple[str, str]) -> None:
     authors, found = united([mention("A1", names[0], "d", orcid="1"), mention("B1", names[1], "e", orcid="1")])
     assert authors == ["A1", "B1"]
-    assert "have the orcid 1, but their names have no word in common" in reasons(found)[0]
+    assert reasons(found)[0].startswith("m0 and m1 have the orcid 1, but their names have no word in common: ")
 
 
 def test_an_identifier_of_all_authors_of_a_paper_links_none_of_these() -> None:
@@ -130,6 +133,9 @@ def test_different_orcids_outrank_an_isni() -> None:
     authors, found = united(rows)
     assert authors == ["A1", "B1"]
     assert [conflict.kind for conflict in found.conflicts] == ["orcid"]
+    _, found = united([*rows, mention("A1", "Doe, Ann", "f", orcid="1")])
+    (reason,) = reasons(found)
+    assert reason.startswith("m0 and m1 are of authors linked by isni, but their orcid differ")
 
 
 def test_two_authors_of_one_name_are_not_united_by_way_of_another_name() -> None:
@@ -143,10 +149,22 @@ def test_two_authors_of_one_name_are_not_united_by_way_of_another_name() -> None
 def test_pairs_of_the_user_unite_names_and_keep_them_apart() -> None:
     rows = [mention("A1", "Smith, J", "d"), mention("B1", "Doe, K", "e")]
     assert united(rows, UserPairs(("m0",), ("m1",), (True,)))[0] == ["A1", "A1"]
+    elsewhere = UserPairs(("m0", "m9", "m8"), ("m9", "m1", "m9"), (True, True, False))
+    assert united(rows, elsewhere)[0] == ["A1", "B1"], "pairs with mentions of other authors do nothing"
     rows = [mention("A1", "Doe, Ann", "d", orcid="1"), mention("B1", "Doe, Anna", "e", orcid="1")]
     authors, found = united(rows, UserPairs(("m1",), ("m0",), (False,)))
     assert authors == ["A1", "B1"]
     assert "the user's pairs call them different" in reasons(found)[0]
+
+
+@pytest.mark.parametrize("other", ["m2", "m3"])
+def test_pairs_inside_an_author_and_with_other_authors_do_not_keep_authors_apart(other: str) -> None:
+    rows = [mention("A1", "Doe, Ann", "d", orcid="1"), mention("B1", "Doe, Anna", "e", orcid="1"),
+            mention("A1", "Doe, Ann", "f"), mention("C1", "Roe, Bob", "g")]  # fmt: skip
+    for a, b in (("m0", other), (other, "m0")):
+        authors, found = united(rows, UserPairs((a,), (b,), (False,)))
+        assert authors == ["A1", "A1", "A1", "C1"]
+        assert not found.conflicts
 
 
 def test_the_earliest_mention_gives_the_id_and_all_mentions_the_confidence() -> None:
@@ -159,6 +177,19 @@ def test_the_earliest_mention_gives_the_id_and_all_mentions_the_confidence() -> 
     assert found.rows["constraint"].to_pylist() == ["same:orcid", "same:orcid", "not:name"]
 
 
+@pytest.mark.parametrize(
+    ("confidences", "mean"), [((1.0, 1.0), 1.0), ((0.001, 0.002, 0.003), 0.002), ((None, float("nan")), None)]
+)
+def test_confidence_of_a_united_author_is_the_mean_of_its_mentions(
+    confidences: tuple[float | None, ...], mean: float | None
+) -> None:
+    rows = [
+        mention(f"{block}1", "Doe, Ann", f"d{block}", orcid="1") | {"confidence": confidence}
+        for block, confidence in zip("ABC", confidences, strict=False)
+    ]
+    assert united(rows)[1].rows["author_confidence"].to_pylist() == [mean] * len(rows)
+
+
 def test_an_orcid_on_a_hundred_thousand_names_links_none_and_is_reported_once() -> None:
     rows = [mention(f"{chr(0x4E00 + i % 20_000)}{i}", f"Name{i}, Ann", f"d{i}", orcid="1") for i in range(100_000)]
     _, found = united(rows)
@@ -166,6 +197,74 @@ def test_an_orcid_on_a_hundred_thousand_names_links_none_and_is_reported_once() 
     (conflict,) = found.conflicts
     assert f"so have mentions of 20,000 names, more than {MAX_BLOCKS}" in conflict.what
     assert len(conflict.mentions) == 100
+
+
+@pytest.mark.parametrize(("blocks", "is_united"), [(MAX_BLOCKS, True), (MAX_BLOCKS + 1, False)])
+def test_an_identifier_links_at_most_twenty_names(blocks: int, is_united: bool) -> None:
+    rows = [mention(f"{chr(0x4E00 + i)}1", "Doe, Ann", f"d{i}", orcid="1") for i in range(blocks)]
+    authors, found = united(rows)
+    assert len({*authors}) == (1 if is_united else blocks)
+    assert bool(found.conflicts) != is_united
+    pairs = UserPairs(("m0",) * (blocks - 1), tuple(f"m{i}" for i in range(1, blocks)), (True,) * (blocks - 1))
+    assert len({*united(rows, pairs)[0]}) == 1, "the user may link more"
+
+
+@pytest.mark.parametrize(("name", "is_united"), [("Wager, K", True), ("Waner, K", True), ("Wage, K", False)])
+def test_one_letter_may_be_missing_in_a_word_of_six_letters(name: str, is_united: bool) -> None:
+    authors, _ = united([mention("A1", "Wagner, J", "d", orcid="1"), mention("B1", name, "e", orcid="1")])
+    assert (len({*authors}) == 1) == is_united
+
+
+def test_one_letter_may_not_be_missing_in_a_word_of_five_letters() -> None:
+    authors, _ = united([mention("A1", "Wager, J", "d", orcid="1"), mention("B1", "Wagr, K", "e", orcid="1")])
+    assert authors == ["A1", "B1"]
+
+
+def test_an_identifier_of_two_mentions_of_one_name_on_a_document_is_no_conflict_of_names() -> None:
+    rows = [mention("A1", "Doe, Ann", "d", orcid="1"), mention("A2", "Doe, A", "d", orcid="1")]
+    authors, found = united(rows)
+    assert authors == ["A1", "A2"]
+    assert not found.conflicts
+
+
+def test_of_known_authors_only_the_one_with_most_mentions_is_united() -> None:
+    rows = [
+        mention("A1", "Doe, Ann", "d", orcid="1"),
+        mention("B1", "Doe, Anna", "e", orcid="1"),
+        mention("B1", "Doe, Anna", "f", orcid="1"),
+        mention("C1", "Doe, Ann B", "g", orcid="1"),
+    ]
+    assert united(rows)[0] == ["A1"] * 4
+    authors, found = united(rows, known=frozenset({"A1", "B1"}))
+    assert authors == ["A1", "B1", "B1", "B1"]
+    (conflict,) = found.conflicts
+    assert (conflict.kind, conflict.mentions) == ("known authors", ("m0", "m1", "m2", "m3"))
+    assert conflict.what.startswith("m1 and m0 have the orcid 1, but are of two authors")
+    authors, found = united(rows, known=frozenset({"B1"}))
+    assert authors == ["A1"] * 4
+    assert not found.conflicts
+
+
+def test_known_authors_are_not_united_by_the_user_or_by_way_of_another_author() -> None:
+    rows = [mention("A1", "Doe, Ann", "d"), mention("B1", "Doe, Anna", "e")]
+    pairs = UserPairs(("m0",), ("m1",), (True,))
+    authors, found = united(rows, pairs, known=frozenset({"A1", "B1"}))
+    assert authors == ["A1", "B1"]
+    (conflict,) = found.conflicts
+    assert conflict.kind == "known authors"
+    assert conflict.what.startswith("m0 and m1 are of authors linked by pair, but the mode assign leaves their authors")
+    assert united(rows, pairs, known=frozenset({"A1"}))[0] == ["A1", "A1"]
+
+
+def test_conflicts_of_kinds_with_a_higher_rank_come_first() -> None:
+    rows = [mention("A1", "Smith, J", "d", isni="0", orcid="1"), mention("B1", "Doe, K", "e", isni="0", orcid="1")]
+    assert ["orcid" in reason for reason in reasons(united(rows)[1])] == [True, False]
+
+
+def test_conflicts_of_one_kind_are_in_the_order_of_identifiers() -> None:
+    rows = [mention("A1", "Smith, J", "d", orcid="2"), mention("B1", "Doe, K", "e", orcid="2"),
+            mention("A2", "Smith, L", "f", orcid="1"), mention("B2", "Doe, M", "g", orcid="1")]  # fmt: skip
+    assert ["the orcid 1," in reason for reason in reasons(united(rows)[1])] == [True, False]
 
 
 def test_a_chain_of_identifiers_does_not_join_all_blocks() -> None:

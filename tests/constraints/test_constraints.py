@@ -17,7 +17,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -212,6 +212,18 @@ class Literal:
         return ";".join(words + [f"not:{kind}" for kind in order[1] if kind in apart]) or None
 
 
+ONE_ORCID = [Row("A", document=one, ids={"orcid": ORCIDS[0], "isni": ORCIDS[i]}) for i, one in enumerate("ab")]
+OTHER_ISNI = [Row("A", document=one, ids={"isni": one}) for one in "cde"]
+
+
+TWO_ORCIDS = [Row("A", document=one, ids={"orcid": ORCIDS[i]}) for i, one in enumerate("ab")]
+ONE_ISNI = [Row("A", document=one, ids={"isni": ORCIDS[2]} | ids) for one, ids in (("c", TWO_ORCIDS[0].ids), ("d", {}))]
+
+
+@example(ONE_ORCID + OTHER_ISNI, [])
+@example(TWO_ORCIDS + ONE_ISNI, [(0, 1, True), (1, 2, True)])
+@example([*TWO_ORCIDS, ONE_ISNI[1], ONE_ISNI[1]], [(0, 1, True), (1, 2, True)])
+@example([*ONE_ORCID, *OTHER_ISNI, *OTHER_ISNI], [(2, 6, True), (0, 3, False)])
 @given(collections, statements)
 @hypothesis_settings(max_examples=examples(200))
 def test_constraints_follow_the_literal_rules(collection: list[Row], statements_made: list[Statement]) -> None:

@@ -93,6 +93,9 @@ def test_known_authors_are_groups() -> None:
     found = with_known_authors(np.array([0, 4, 6]), None, np.array([5, -1, 7, 5, 8, 8]))
     assert found is not None
     assert found.group.tolist() == [0, 1, 2, 0, 0, 0]
+    assert found.profile.tolist() == [0] * 6
+    assert found.cannot_link_start.tolist() == [0, 0]
+    assert found.cannot_link.tolist() == []
 
 
 def test_exactly_the_least_share_of_an_author_is_enough() -> None:
@@ -133,3 +136,62 @@ def test_a_must_link_joins_mentions_with_a_known_author_before_a_new_mention(num
     )
     old = np.array([-1, number, -1])
     assert _join_must_links(evidence, np.zeros(3, np.int64), np.arange(3), old, separate=False).tolist() == [0, 1, 1]
+
+
+@st.composite
+def linked_mentions(draw: st.DrawFn) -> tuple[MentionEvidence, list[int], list[int]]:
+    """Mentions of one block: evidence, the first mention that each is linked with, and their old authors, −1 if new."""
+    number = draw(st.integers(1, 7))
+
+    def some(least: int, most: int) -> list[int]:
+        return draw(st.lists(st.integers(least, most), min_size=number, max_size=number))
+
+    pairs = draw(st.lists(st.tuples(st.integers(0, number - 1), st.integers(0, number - 1)), max_size=2))
+    components, whole = some(0, 2), np.array([0, number])
+    evidence = MentionEvidence(
+        whole,
+        np.zeros(number, np.int64),
+        no_names(number, 1),
+        {"orcid": np.array(some(-1, 1)), "isni": np.array(some(-1, 0))},
+        np.array(some(-1, 1)),
+        np.empty((0, 2), np.int64),
+        np.array([pair for pair in pairs if pair[0] != pair[1]], np.int64).reshape(-1, 2),
+    )
+    return evidence, [components.index(one) for one in components], some(-1, 1)
+
+
+def may_be_one(evidence: MentionEvidence, ours: list[int], theirs: list[int]) -> bool:
+    """Whether identifiers, documents and pairs allow to join two groups."""
+    for ids in evidence.separating_ids.values():
+        if len({ids[x] for x in ours + theirs if ids[x] >= 0}) > 1:
+            return False
+    stated = {frozenset(pair) for pair in evidence.different_pairs.tolist()}
+    document = evidence.shared_document
+    return not any(
+        document[x] == document[y] >= 0 or frozenset((x, y)) in stated for x in ours for y in theirs
+    )  # fmt: skip
+
+
+@settings(max_examples=examples(1000))
+@given(case=linked_mentions(), separate=st.booleans())
+def test_must_links_join_groups_one_after_another_unless_something_keeps_them_apart(
+    case: tuple[MentionEvidence, list[int], list[int]], separate: bool
+) -> None:
+    evidence, linked, old = case
+    mentions = range(len(old))
+    groups = {x: [y for y in mentions if y == x or old[y] == old[x] >= 0] for x in mentions}
+    first = [groups[x][0] for x in mentions]
+    expected = list(first)
+    for start in sorted({linked[x] for x in mentions if linked.count(linked[x]) > 1}):
+        wanted = sorted(
+            {first[x] for x in mentions if linked[x] == start}, key=lambda x: (old[x] < 0, -len(groups[x]), x)
+        )
+        for other in wanted[1:]:
+            ours = [x for x in mentions if expected[x] == expected[wanted[0]]]
+            theirs = [x for x in mentions if expected[x] == expected[other]]
+            both_old = old[other] >= 0 and any(old[x] >= 0 for x in ours)
+            if ours != theirs and may_be_one(evidence, ours, theirs) and not (separate and both_old):
+                joined = min(ours + theirs)
+                expected = [joined if x in ours + theirs else one for x, one in enumerate(expected)]
+    found = _join_must_links(evidence, np.array(linked), np.array(first), np.array(old), separate=separate)
+    assert found.tolist() == expected

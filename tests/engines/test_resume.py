@@ -479,6 +479,13 @@ def test_the_whole_chunk_is_part_of_its_key(other: Chunk) -> None:
     assert len({key(usual), key(usual, strict=True), key(usual, writer=local_checkpoints.find_part)}) == 3
 
 
+def test_which_records_are_broken_and_why_is_part_of_the_key() -> None:
+    reasons = [("", ""), ("long", ""), ("", "long"), ("long", "long"), ("deep", "")]
+    chunks = [Chunk("in.jsonl", 0, [Raw(1, b"ab", first), Raw(2, b"c", second)]) for first, second in reasons]
+    keys = {local_checkpoints.chunk_key(chunk, Settings(), write_documents, strict=False) for chunk in chunks}
+    assert len(keys) == len(reasons)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "text"),

@@ -210,3 +210,30 @@ def test_pipes_and_spark_refuse_archives(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.zip", {"a.bib": BIB % (1, 1)})
     with pytest.raises(InputError, match=r"a\.zip is an archive; extract it and name the files in it"):
         plan_files(Inputs.of(path), [], mentions=False)
+
+
+@pytest.mark.parametrize("comment", [b"", b"made by a test", b"\0\0"])
+@pytest.mark.parametrize("is_large", [True, False])
+def test_size_of_the_list_of_members_is_found_in_small_and_large_archives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_large: bool, comment: bytes
+) -> None:
+    """Archives of more than 4 GiB or 65,535 members state it in another place."""
+    path = tmp_path / "a.zip"
+    with monkeypatch.context() as patched, zipfile.ZipFile(path, "w") as archive:
+        if is_large:
+            patched.setattr(zipfile, "ZIP64_LIMIT", 10)
+        for number in range(20):
+            archive.writestr(f"{number}.txt", "text")
+        archive.comment = comment
+        archive.close()
+        start = archive.start_dir
+    content = path.read_bytes()
+    assert (b"PK\x06\x06" in content) == is_large
+    end = content.index(b"PK\x06\x06" if is_large else b"PK\x05\x06", start)
+    if is_large:  # the usual place says that it is in the other one
+        usual = content.index(b"PK\x05\x06", start)
+        content = content[: usual + 12] + b"\xff" * 4 + content[usual + 16 :]
+        path.write_bytes(content)
+    with path.open("rb") as stream, zip_files.open_zip(stream, "a.zip") as opened:
+        assert len(opened.namelist()) == 20
+        assert zip_files._list_bytes(stream, len(content)) == end - start

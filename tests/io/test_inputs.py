@@ -104,7 +104,7 @@ def test_marks_endless_lines_as_broken(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "long").write_bytes(b"x" * (20 << 20) + b"\nnext\n")
     with Source(tmp_path / "long") as source:
         first, second = source.lines()
-    assert first == (1, b"x" * inputs.KEPT_BYTES, inputs.TOO_LONG)
+    assert first == (1, b"x" * 1000, inputs.TOO_LONG)
     assert second == (2, b"next", "")
 
 
@@ -126,6 +126,64 @@ def test_a_directory_that_cannot_be_read_is_an_error_and_a_vanished_one_is_none(
     failure = PermissionError(errno.EACCES, "Permission denied", str(tmp_path / "sub"))
     with pytest.raises(InputError, match="sub cannot be read: Permission denied; get access to it"):
         expand(tmp_path)
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b"\nnext"])
+@pytest.mark.parametrize("before", [b"", b"a\n", b"\n\n"])
+def test_a_line_may_have_the_maximum_size_and_not_a_byte_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bytes, end: bytes
+) -> None:
+    most = 3 * BLOCK_BYTES // 2
+    monkeypatch.setattr(inputs, "MAX_RECORD_BYTES", most)
+    for size, broken in ((most, ""), (most + 1, inputs.TOO_LONG)):
+        (tmp_path / "long").write_bytes(before + b"x" * size + end)
+        with Source(tmp_path / "long") as source:
+            found = list(source.lines())
+        number = 1 + before.count(b"\n")
+        expected = [(1, b"a", "")] if before == b"a\n" else []
+        expected += [(number, b"x" * (inputs.KEPT_BYTES if broken else size), broken)]
+        expected += [(number + 1, b"next", "")] if end == b"\nnext" else []
+        assert found == expected
+
+
+@pytest.mark.parametrize("size", [65_535, 65_536, 65_537, BLOCK_BYTES + 65_536])
+@pytest.mark.parametrize("packer", ["plain", "gzip", "bz2", "zstd"])
+def test_files_of_any_size_are_read_whole(tmp_path: Path, packer: str, size: int) -> None:
+    text = (b"ab\n" * size)[:size]
+    (tmp_path / "in").write_bytes(PACKERS[packer](text))
+    with Source(tmp_path / "in") as source:
+        assert text.startswith(source.head)
+        assert len(source.head) == min(size, 65_536)
+        assert b"".join(source.blocks()) == text
+
+
+@pytest.mark.parametrize(
+    ("letters", "encoding", "is_known"),
+    [
+        ("a" * 80 + "語" * 20, "utf-16-le", True),  # two fifths of the bytes are 0
+        ("a" * 79 + "語" * 21, "utf-16-le", False),
+        ("a" * 80 + "語" * 9999, "utf-16-le", True),  # of the first 200 bytes
+        ("a" * 20 + "語" * 30, "utf-32-le", True),  # three fifths
+        ("a" * 50, "utf-32-be", True),
+        ("a" * 99 + "語", "utf-16-be", True),
+        ("ab", "utf-16-le", True),
+        ("a", "utf-16-le", False),
+    ],
+)
+def test_wide_encodings_are_known_by_the_share_of_zeros(
+    tmp_path: Path, letters: str, encoding: str, is_known: bool
+) -> None:
+    (tmp_path / "in").write_bytes(letters.encode(encoding))
+    with Source(tmp_path / "in") as source:
+        assert (source.head == letters.encode()) == is_known
+
+
+def test_the_first_gigabyte_may_be_compressed_as_much_as_it_can() -> None:
+    inputs.require_plausible_size("name", 1 << 30, 1)
+    inputs.require_plausible_size("name", 2_000_000_000, 1_000_000)
+    for decompressed, size in ((2_000_000_001, 1_000_000), ((1 << 30) + 1, 1)):
+        with pytest.raises(InputError, match="name decompresses to more than 2,000 times its size"):
+            inputs.require_plausible_size("name", decompressed, size)
 
 
 def test_expands_directories_and_patterns(tmp_path: Path) -> None:
@@ -196,6 +254,15 @@ def test_reads_wide_encodings_without_a_byte_order_mark(tmp_path: Path, encoding
     path.write_bytes('{"id": "größe"}\n'.encode(encoding))
     with Source(path) as source:
         assert [line for _, line, _ in source.lines()] == ['{"id": "größe"}'.encode()]
+
+
+@pytest.mark.parametrize("declared", ["nonsense", "utf-8", "US-ASCII", "iso-8859-1", "windows-1252", "koi8-r"])
+def test_a_declared_encoding_is_used_if_it_is_known(tmp_path: Path, declared: str) -> None:
+    encoding = {"nonsense": "utf-8", "US-ASCII": "utf-8"}.get(declared, declared)
+    text = f'<?xml version="1.0" encoding="{declared}"?>\n<a>{"Ж" if encoding == "koi8-r" else "é"}</a>\n'
+    (tmp_path / "in.xml").write_bytes(text.encode(encoding))
+    with Source(tmp_path / "in.xml") as source:
+        assert source.head == text.encode()
 
 
 def test_counts_blank_lines_of_whole_blocks(tmp_path: Path) -> None:

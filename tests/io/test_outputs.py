@@ -17,7 +17,21 @@ import pytest
 
 from homonym.errors import InputError, OutputError
 from homonym.io.inputs import InputLine, Source, require_files, require_rereadable
-from homonym.io.outputs import atomic_path, open_atomic, require_directory, require_writable, write_atomic
+from homonym.io.outputs import (
+    atomic_path,
+    first_within,
+    is_hidden,
+    open_atomic,
+    remove_partial,
+    require_directory,
+    require_distinct,
+    require_page_path,
+    require_short_name,
+    require_writable,
+    side_file,
+    write_atomic,
+    write_json,
+)
 
 RECORDS = b'{"id": "1"}\n{"id": "2"}\n{"id": "3"}\n'
 
@@ -330,3 +344,110 @@ def test_a_directory_needs_a_directory_above_it(tmp_path: Path, name: str, reaso
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=f"work cannot be a directory: .*{name} {reason}"):
         require_directory(tmp_path / name / "work")
+
+
+def test_the_longest_name_leaves_room_for_all_files_next_to_it(tmp_path: Path) -> None:
+    """The temporary file of the longest side file is the longest name; the next longer name is refused."""
+    most = os.pathconf(tmp_path, "PC_NAME_MAX")
+    length = next(n for n in range(most, 0, -1) if _has_room(tmp_path / ("é" * (n // 2) + "a" * (n % 2))))
+    longest = side_file(tmp_path / ("a" * length), ".contradictions.csv").name
+    assert len(f".4194304-01234567.partial.{longest}") == most
+    with pytest.raises(
+        OutputError, match=rf"its name has {length + 1} bytes, and the file system has room for {length}"
+    ):
+        require_short_name(tmp_path / ("a" * (length + 1)))
+    require_short_name(tmp_path / "missing" / ("a" * (length + 1)))
+
+
+def _has_room(path: Path) -> bool:
+    try:
+        require_short_name(path)
+    except OutputError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("name", "is_page"), [("a.html", True), ("a.HTM", True), ("a", False), ("a.csv", False)])
+def test_a_page_has_the_suffix_of_one(tmp_path: Path, name: str, is_page: bool) -> None:
+    if is_page:
+        require_page_path(tmp_path / name)
+    else:
+        with pytest.raises(OutputError, match=r"the output is a page, so its name must end in \.html"):
+            require_page_path(tmp_path / name)
+    with pytest.raises(OutputError, match="is a directory; name the file to write"):
+        require_page_path(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("a.csv", "a.x"),
+        ("a.csv.gz", "a.x"),
+        ("a.v2.parquet", "a.v2.x"),
+        ("a.jsonl.gz", "a.x"),
+        ("a.txt", "a.txt.x"),
+        ("a.gz.csv", "a.gz.x"),
+        ("a", "a.x"),
+    ],
+)
+def test_side_files_have_the_name_without_the_suffix_of_the_table(name: str, expected: str) -> None:
+    assert side_file(Path("out", name), ".x") == Path("out", expected)
+
+
+def test_partial_files_are_found_behind_a_link_and_under_names_with_patterns(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "out[1].csv").symlink_to("disk/real.csv")
+    (tmp_path / "disk" / "real.csv").touch()
+    left = [".7-ab.partial.out[1].csv", "disk/.7-ab.partial.real.settings.toml", "disk/.7-ab.partial.real.csv"]
+    kept = [".7-ab.partial.out1.csv", "disk/.8-ab.partial.real.csv"]
+    for name in (*left, *kept):
+        (tmp_path / name).touch()
+    (tmp_path / ".7-ab.partial.out[1].work").mkdir()
+    remove_partial(tmp_path / "out[1].csv", 7)
+    assert [name for name in (*left, *kept) if (tmp_path / name).exists()] == kept
+    assert (tmp_path / ".7-ab.partial.out[1].work").is_dir()
+
+
+def test_the_first_path_in_a_directory_is_found_at_any_depth(tmp_path: Path) -> None:
+    folder, link = tmp_path / "a", tmp_path / "link"
+    (folder / "b").mkdir(parents=True)
+    link.symlink_to(folder)
+    outside, inside = tmp_path / "x.csv", folder / "b" / "c.csv"
+    assert first_within(folder, [outside, tmp_path / "ab" / "c"]) is None
+    assert first_within(folder, [outside, inside, folder / "d"]) == inside
+    assert first_within(folder, [link / "b" / "c.csv"]) == link / "b" / "c.csv"
+    assert first_within(link, [inside]) == inside
+    assert first_within(folder, [folder]) == folder
+    assert first_within(tmp_path / "new", [tmp_path / "new" / "b" / "c", inside]) == tmp_path / "new" / "b" / "c"
+    assert first_within(tmp_path / "new", [inside]) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"), [("a/.b/c", True), ("a/b/.c", True), ("a/b/c", False), (".a/b", True), ("a/b.c", False)]
+)
+def test_hidden_paths_have_a_part_that_begins_with_a_dot(tmp_path: Path, path: str, expected: bool) -> None:
+    assert is_hidden(tmp_path / path, tmp_path) == expected
+    hidden = tmp_path / ".hidden"
+    assert is_hidden(hidden / path, hidden) == expected, "only parts below the directory count"
+
+
+def test_messages_about_equal_paths_name_both_spellings_if_they_differ(tmp_path: Path) -> None:
+    one, link = tmp_path / "a.csv", tmp_path / "b.csv"
+    one.touch()
+    link.symlink_to(one)
+    require_distinct([one], [tmp_path / "c.csv", tmp_path / "d.csv"])
+    for inputs, outputs, message in (
+        ([one], [one], f"{one} is an input and would be overwritten"),
+        ([one], [link], f"{link} is the same file as the input {one} and would be overwritten"),
+        ([], [one, one], f"{one} is named for two outputs; name a file of its own"),
+        ([], [one, link], f"{link} is named for two outputs (also as {one}); name"),
+        ([], [tmp_path / "new", tmp_path / "." / "new"], "is named for two outputs; name"),
+    ):
+        with pytest.raises(OutputError) as caught:
+            require_distinct(inputs, outputs)
+        assert message in str(caught.value)
+
+
+def test_json_is_written_for_people(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "b": [\n    1\n  ],\n  "a": "é"\n}\n'

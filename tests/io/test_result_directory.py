@@ -279,3 +279,162 @@ def test_file_that_cannot_be_written_leaves_the_result_and_says_so(tmp_path: Pat
         raise OutputError(f"{folder / MENTIONS} cannot be written: disk full; nothing was kept.")
     assert str(caught.value) == f"{result / MENTIONS} cannot be written: disk full; the result is as before."
     assert {path.name: path.read_bytes() for path in result.iterdir()} == before
+
+
+def change(path: Path, then: Callable[[Path], object]) -> None:
+    with changed_directory(path) as folder:
+        then(folder)
+
+
+def replace_mentions(folder: Path) -> None:
+    (folder / MENTIONS).unlink()
+    (folder / MENTIONS).write_text("changed")
+
+
+@pytest.mark.parametrize("in_one_step", [True, False])
+def test_a_change_replaces_files_and_keeps_those_of_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_one_step: bool
+) -> None:
+    result = write(tmp_path / "r", "old")
+    (result / "notes.txt").write_text("precious")
+    (result / "more").mkdir()
+    (result / "more" / "a.txt").write_text("precious, too")
+    if not in_one_step:
+        monkeypatch.setattr(result_directory, "_exchanged", lambda folder, target: False)
+    before = result.stat().st_ino
+
+    def others_write_too(folder: Path) -> None:
+        replace_mentions(folder)
+        (result / "new.txt").write_text("of another program")
+
+    change(result, others_write_too)
+    assert result.stat().st_ino != before
+    assert names(result) == {MARKER, MENTIONS, "notes.txt", "more", "new.txt"}
+    assert (result / MENTIONS).read_text() == "changed"
+    assert (result / "more" / "a.txt").read_text() == "precious, too"
+    assert (result / "new.txt").read_text() == "of another program"
+    assert names(tmp_path) == {"r"}
+
+
+def test_a_change_of_nothing_leaves_the_result_as_it_is(tmp_path: Path) -> None:
+    result = write(tmp_path / "r", "old")
+    before = result.stat().st_ino
+    change(result, lambda folder: None)
+    assert result.stat().st_ino == before
+    change(result, lambda folder: (folder / MENTIONS).unlink())
+    assert result.stat().st_ino != before
+    assert names(result) == {MARKER}
+    assert names(tmp_path) == {"r"}
+
+
+@pytest.mark.parametrize("broken", [KeyboardInterrupt(), OSError(28, "No space left"), RuntimeError()])
+def test_a_failed_change_leaves_the_result(tmp_path: Path, broken: BaseException) -> None:
+    result = write(tmp_path / "r", "old")
+
+    def fail(folder: Path) -> None:
+        replace_mentions(folder)
+        raise broken
+
+    with pytest.raises((KeyboardInterrupt, OutputError, RuntimeError)):
+        change(result, fail)
+    assert (result / MENTIONS).read_text() == "old"
+    assert names(tmp_path) == {"r"}
+
+
+def test_a_change_of_a_result_that_was_changed_meanwhile_is_refused(tmp_path: Path) -> None:
+    result = write(tmp_path / "r", "old")
+    state = result_directory.result_state(result)
+    result_directory.require_state(result, state)
+    (result / result_directory.CORPUS).write_text("{}")
+    with pytest.raises(OutputError, match="was changed by another update meanwhile"):
+        result_directory.require_state(result, state)
+
+    def change_with(state: result_directory.ResultState) -> None:
+        with changed_directory(result, state) as folder:
+            replace_mentions(folder)
+
+    with pytest.raises(OutputError, match="was changed by another update meanwhile"):
+        change_with(state)
+    assert (result / MENTIONS).read_text() == "old"
+    change_with(result_directory.result_state(result))
+    assert (result / MENTIONS).read_text() == "changed"
+    assert result_directory.result_state(tmp_path / "missing") == (0, b"")
+
+
+@pytest.mark.parametrize(("first", "second"), [(True, False), (False, True), (False, False)])
+def test_a_lock_waits_for_others_unless_both_only_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: bool, second: bool
+) -> None:
+    monkeypatch.setattr(result_directory, "BUSY_SECONDS", 0.1)
+    result, locked = write(tmp_path / "r"), result_directory.locked_decisions
+    with locked(result, shared=True), locked(result, shared=True):
+        pass
+    with (
+        locked(result, shared=first),
+        pytest.raises(OutputError, match="in use by another process for 0 seconds"),
+        locked(result, shared=second),
+    ):
+        pass
+    with locked(result), locked(tmp_path / "missing"):
+        pass
+
+
+@pytest.mark.parametrize(("process", "is_found"), [("4194305", True), ("own", False), ("x", False)])
+def test_a_result_gets_its_name_back_if_its_process_is_gone(tmp_path: Path, process: str, is_found: bool) -> None:
+    process = process.replace("own", str(os.getpid()))
+    write(tmp_path / "r", "old").rename(tmp_path / f".{process}-ab.former.r")
+    write(tmp_path / "other", "other").rename(tmp_path / ".4194305-ab.former.other")
+    result_directory.recover_missing(tmp_path / "r")
+    assert (tmp_path / "r").exists() == is_found
+    assert (tmp_path / ".4194305-ab.former.other").exists()
+    result_directory.recover_missing(tmp_path / "missing" / "r")
+
+
+def test_only_results_get_their_names_back(tmp_path: Path) -> None:
+    foreign(tmp_path / ".4194305-ab.former.r")
+    result_directory.recover_missing(tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+    result = write(tmp_path / "r", "new")
+    write(tmp_path / "s", "old").rename(tmp_path / ".4194305-aa.former.r")
+    result_directory.recover_missing(result)
+    assert (result / MENTIONS).read_text() == "new"
+
+
+def test_a_command_needs_a_result_with_its_files(tmp_path: Path) -> None:
+    result = write(tmp_path / "r")
+    assert result_directory.require_result(result, MENTIONS) == result
+    for path, files, message in (
+        (tmp_path / "missing", (), "does not exist; name a result directory"),
+        (tmp_path, (), "is not a result directory of homonym"),
+        (result, (MENTIONS, REPORT), "has no report.html; make the result with"),
+        (result, (DOCUMENTS,), "has no documents.parquet: results of homonym cluster have no documents"),
+    ):
+        with pytest.raises(InputError, match=message):
+            result_directory.require_result(path, *files)
+
+
+def test_files_are_copied_where_they_cannot_have_two_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    result = write(tmp_path / "r", "old")
+    (result / "notes.txt").write_text("precious")
+    monkeypatch.setattr(os, "link", refuse)
+    change(result, replace_mentions)
+    assert (result / MENTIONS).read_text() == "changed"
+    assert (result / "notes.txt").read_text() == "precious"
+    assert names(tmp_path) == {"r"}
+
+
+def test_a_result_is_changed_where_files_cannot_be_locked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    result = write(tmp_path / "r", "old")
+    assert result_directory.fcntl is not None
+    monkeypatch.setattr(result_directory.fcntl, "flock", refuse)
+    change(result, replace_mentions)
+    assert (result / MENTIONS).read_text() == "changed"
+    monkeypatch.setattr(result_directory, "fcntl", None)
+    with result_directory.locked_decisions(result), result_directory.locked_decisions(result):
+        pass

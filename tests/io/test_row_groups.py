@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from homonym.io import row_groups
 from homonym.io.row_groups import UnusualLayoutError, splice_row_groups
 from homonym.io.tables import parquet_writing, write_table
 from tests.support.profiles import examples
@@ -62,6 +63,58 @@ def test_splicing_twice_gives_the_bytes_of_splicing_once(tmp_path: Path) -> None
     assert (tmp_path / "c.parquet").read_bytes() == source.read_bytes()
 
 
+@pytest.mark.parametrize("number", [1, 14, 15, 16, 300])
+def test_any_number_of_row_groups_is_copied(tmp_path: Path, number: int) -> None:
+    rows = table([{"id": f"{one}" * 40, "words": ["w"] * (one % 5), "number": -one} for one in range(number)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=1)
+    new = table([{"id": "new", "words": None, "number": 1 << 40}])
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", [new, *range(number)], WRITING)
+    assert pq.read_table(tmp_path / "b.parquet").equals(pa.concat_tables([new, rows]))
+    assert pq.read_metadata(tmp_path / "b.parquet").num_row_groups == number + 1
+
+
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        (["new", 0, 1], 0),
+        ([1, 0], 0),
+        ([0, 2], 1),
+        ([0, 1, "new", 2], 2),
+        (["empty", 0, 1, 2], 3),
+        ([0, 1, 2, "new"], 3),
+    ],
+)
+def test_returns_how_many_bytes_at_the_beginning_are_those_of_the_source(
+    tmp_path: Path, parts: list[int | str], kept: int
+) -> None:
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    rows = [{"id": f"{one}" * 9, "words": ["w"], "number": one} for one in range(6)]
+    write_table(source, SCHEMA, [table(rows)], row_group=2)
+    tables = {"new": table(rows[3:4]), "empty": table([])}
+    same = splice_row_groups(source, target, [tables[one] if isinstance(one, str) else one for one in parts], WRITING)
+    metadata = pq.read_metadata(source)
+    groups = [metadata.row_group(group) for group in range(kept)]
+    sizes = [group.column(column).total_compressed_size for group in groups for column in range(group.num_columns)]
+    assert same == 4 + sum(sizes)
+    assert target.read_bytes()[:same] == source.read_bytes()[:same]
+
+
+def test_row_groups_are_copied_where_the_system_cannot_do_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = table([{"id": "a", "words": ["b"], "number": one} for one in range(9)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=3)
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", [2, 0], WRITING)
+
+    def refuse(*_: Any) -> int:
+        raise OSError(18, "Invalid cross-device link")
+
+    monkeypatch.setattr("os.copy_file_range", refuse)
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "c.parquet", [2, 0], WRITING)
+    monkeypatch.delattr("os.copy_file_range")
+    splice_row_groups(tmp_path / "a.parquet", tmp_path / "d.parquet", [2, 0], WRITING)
+    for name in ("c", "d"):
+        assert (tmp_path / f"{name}.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
 def test_refuses_other_schemas_and_page_indexes(tmp_path: Path) -> None:
     rows = table([{"id": "a", "words": ["b"], "number": 1}])
     pq.write_table(rows.rename_columns(["id", "words", "other"]), tmp_path / "named.parquet")
@@ -78,3 +131,110 @@ def test_refuses_damaged_files(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(UnusualLayoutError):
         splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", [], WRITING)
     assert not (tmp_path / "b.parquet").exists()
+
+
+# The compact protocol of Thrift, written literally: values as pairs of type and content.
+
+Value = tuple[int, Any]
+
+
+def encoded(kind: int, content: Any) -> bytes:
+    """The bytes of a value; those of a Boolean are in its type."""
+    if kind in {1, 2}:
+        return b""
+    if kind == 3:
+        return bytes([content])
+    if kind in {4, 5, 6}:
+        return row_groups._signed(content)
+    if kind == 7:
+        return bytes(8)
+    if kind == 8:
+        return row_groups._unsigned(len(content)) + bytes(content)
+    if kind in {9, 10}:
+        inner, values = content
+        size = len(values)
+        head = bytes([size << 4 | inner]) if size < 15 else bytes([0xF0 | inner]) + row_groups._unsigned(size)
+        return head + b"".join(b"\x01" if inner in {1, 2} else encoded(inner, value) for value in values)
+    return structure(content)
+
+
+def structure(fields: list[tuple[int, Value]]) -> bytes:
+    """The bytes of a structure of fields, by number: a step of more than 15 has the number itself."""
+    text, last = b"", 0
+    for number, (kind, content) in fields:
+        step = number - last
+        head = bytes([step << 4 | kind]) if 0 < step < 16 else bytes([kind]) + row_groups._signed(number)
+        text, last = text + head + encoded(kind, content), number
+    return text + b"\0"
+
+
+def contents(kind: int) -> st.SearchStrategy[Any]:
+    """Contents of a simple type."""
+    if kind in {4, 5, 6}:
+        return st.integers(-(1 << 40), 1 << 40)
+    return {3: st.integers(0, 255), 8: st.binary(max_size=200)}.get(kind, st.none())
+
+
+simple = st.sampled_from([1, 2, 3, 4, 5, 6, 7, 8]).flatmap(lambda kind: st.tuples(st.just(kind), contents(kind)))
+lists = st.sampled_from([1, 3, 5, 7, 8]).flatmap(
+    lambda kind: st.tuples(st.sampled_from([9, 10]), st.tuples(st.just(kind), st.lists(contents(kind), max_size=20)))
+)
+
+
+def fields_of(values: st.SearchStrategy[Value]) -> st.SearchStrategy[list[tuple[int, Value]]]:
+    """Fields with rising numbers."""
+    return st.dictionaries(st.integers(1, 60), values, max_size=5).map(lambda found: sorted(found.items()))
+
+
+structures: st.SearchStrategy[Value] = fields_of(simple | lists).map(lambda fields: (12, fields))
+deep = fields_of(
+    simple
+    | lists
+    | structures
+    | st.lists(structures, max_size=17).map(lambda found: (9, (12, [fields for _, fields in found])))
+)
+
+
+@given(fields=deep, before=st.binary(max_size=3), after=st.binary(max_size=3))
+@settings(max_examples=examples(500), deadline=None)
+def test_fields_of_a_structure_are_found(fields: list[tuple[int, Value]], before: bytes, after: bytes) -> None:
+    text = before + structure(fields) + after
+    found = list(row_groups._fields(text, len(before)))
+    assert [(field.number, field.kind) for field in found] == [(number, kind) for number, (kind, _) in fields]
+    assert [text[field.begin : field.end] for field in found] == [encoded(*value) for _, value in fields]
+    assert row_groups._end(text, len(before), 12) == len(text) - len(after)
+    for field, (_, (kind, content)) in zip(found, fields, strict=True):
+        if kind in {9, 10}:
+            elements = [text[begin:end] for begin, end in row_groups._elements(text, field.begin)]
+            expected = [b"\x01" if content[0] in {1, 2} else encoded(content[0], value) for value in content[1]]
+            assert elements == expected
+
+
+@given(value=st.integers(-(1 << 63), (1 << 63) - 1), before=st.binary(max_size=2))
+@settings(max_examples=examples(300))
+def test_numbers_are_read_as_they_were_written(value: int, before: bytes) -> None:
+    text = before + row_groups._signed(value)
+    assert row_groups._read_signed(text, len(before)) == (value, len(text))
+    zigzag = 2 * value if value >= 0 else -2 * value - 1
+    assert row_groups._read_unsigned(text, len(before)) == (zigzag, len(text))
+    assert row_groups._end(text, len(before), 6) == len(text)
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 63, 64, -64, -65, 8191, 8192, 1 << 40])
+def test_numbers_are_as_short_as_they_can_be(value: int) -> None:
+    zigzag = 2 * value if value >= 0 else -2 * value - 1
+    assert len(row_groups._signed(value)) == max(1, -(-zigzag.bit_length() // 7))
+
+
+@given(fields=deep, distance=st.integers(-5, 1 << 40))
+@settings(max_examples=examples(300), deadline=None)
+def test_only_places_are_moved(fields: list[tuple[int, Value]], distance: int) -> None:
+    """Field 1 is a place, field 2 a structure or a list of structures with a place in field 3; 0 is no place."""
+    kept = [one for one in fields if one[0] > 3]
+    inner = [(3, (6, 100)), (4, (6, 7))]
+    text = structure([(1, (6, 50)), (2, (9, (12, [inner, [(3, (6, 0))]]))), (3, (12, inner)), *kept])
+    places: Any = {1: None, 2: {3: None}, 3: {3: None}}
+    moved = b"".join(row_groups._shifted(text, 0, places, distance))
+    there = [(3, (6, 100 + distance)), (4, (6, 7))]
+    expected = [(1, (6, 50 + distance)), (2, (9, (12, [there, [(3, (6, 0))]]))), (3, (12, there)), *kept]
+    assert moved == structure(expected)

@@ -85,6 +85,59 @@ def test_tolerates_variants_of_text_tables(tmp_path: Path, text: str) -> None:
     assert read(tmp_path / "t", on_broken=lambda *_: None) == {"mention_id": ["W1#0"], "name": ["x"], "author": ["1"]}
 
 
+@pytest.mark.parametrize(("lines", "form"), [(99, "jsonl"), (100, "csv")])
+def test_json_lines_may_begin_with_some_lines_of_text(tmp_path: Path, lines: int, form: str) -> None:
+    (tmp_path / "t").write_text("text\n\n" * lines + '{"mention_id": "a"}\n')
+    with open_table(tmp_path / "t", "mention_id") as table:
+        assert table.format == form
+
+
+def test_names_of_columns_are_shown_in_part_if_they_are_long(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(",".join(["a" * 99] * 5) + "\n")
+    with open_table(tmp_path / "t", "mention_id") as table, pytest.raises(InputError) as caught:
+        table.require(["mention_id"])
+    shown = ", ".join(["a" * 99] * 2)[:200]
+    assert str(caught.value) == f"{tmp_path / 't'} has the columns {shown}; expected mention_id."
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
+def test_a_place_is_a_line_where_rows_are_lines(tmp_path: Path, name: str) -> None:
+    rows = pa.table({"mention_id": ["a", "b\nb", "c"]})
+    write_table(tmp_path / name, rows.schema, [rows])
+    with open_table(tmp_path / name, "mention_id") as table:
+        places = [table.place(row).removeprefix(f"{tmp_path / name}, ") for row in range(4)]
+    assert (
+        places
+        == {
+            "t.csv": ["line 2", "line 3", "line 5", "row 4"],
+            "t.jsonl": ["line 1", "line 2", "line 3", "row 4"],
+            "t.parquet": ["row 1", "row 2", "row 3", "row 4"],
+        }[name]
+    )
+
+
+def test_a_missing_table_is_empty_and_a_damaged_one_an_error(tmp_path: Path) -> None:
+    rows = pa.table({"id": ["a", "b"]})
+    assert tables.read_or_empty(tmp_path / "t.parquet", rows.schema).equals(rows.slice(0, 0))
+    write_table(tmp_path / "t.parquet", rows.schema, [rows])
+    assert tables.read_or_empty(tmp_path / "t.parquet", rows.schema).equals(rows)
+    content = (tmp_path / "t.parquet").read_bytes()
+    (tmp_path / "t.parquet").write_bytes(content[:20] + b"?" + content[21:])
+    with pytest.raises(InputError, match="run homonym check on the result"):
+        tables.read_or_empty(tmp_path / "t.parquet", rows.schema)
+
+
+def test_row_groups_with_some_texts_are_found(tmp_path: Path) -> None:
+    texts = ["b", "d", "d", "f", None, None, "a", "z"]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "t.parquet", row_group_size=2)
+    with pq.ParquetFile(tmp_path / "t.parquet") as file:
+        found = {one: tables.row_groups_with(file, "text", pa.array([one])) for one in "abcdfhz~"}
+        assert tables.row_groups_with(file, "text", pa.array(["z", "b"])) == [0, 3]
+        assert tables.column_limits(file, 1, "text") == (b"d", b"f")
+        assert tables.column_limits(file, 2, "text") is None
+    assert found == {"a": [3], "b": [0], "c": [], "d": [0, 1], "f": [1], "h": [], "z": [3], "~": []}
+
+
 def test_a_header_without_rows_is_an_empty_table(tmp_path: Path) -> None:
     (tmp_path / "t").write_text("mention_id,author")
     with open_table(tmp_path / "t", "mention_id") as table:
@@ -227,6 +280,36 @@ def test_reads_rows_that_are_large_one_by_one(tmp_path: Path, monkeypatch: pytes
     pq.write_table(pa.table({"text": [f"{number}" * 100 for number in range(rows)]}), path)
     found = list(tables.columnar_batches(str(path), ["text"], 1_000))
     assert pa.Table.from_batches(found).equals(pq.read_table(path))
+
+
+def test_row_groups_have_65536_rows_however_the_rows_arrive(tmp_path: Path) -> None:
+    table = pa.table({"number": pa.array(range((1 << 17) + 1), pa.int64())})
+    for number, parts in enumerate(([table], [table.slice(0, 7), table.slice(7)])):
+        write_table(tmp_path / f"{number}.parquet", table.schema, parts)
+    metadata = pq.read_metadata(tmp_path / "0.parquet")
+    assert [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)] == [1 << 16, 1 << 16, 1]
+    assert (tmp_path / "0.parquet").read_bytes() == (tmp_path / "1.parquet").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("array", "size"),
+    [
+        (pa.array(["ab", None, "ab", "c"]).dictionary_encode(), 5),
+        (pa.array([], pa.string()).dictionary_encode(), 0),
+        (pa.array([None], pa.string()).dictionary_encode(), 0),
+        (pa.array(["ab", "", None]), 2),
+        (pa.array([], pa.string()), 0),
+        (pa.array([None], pa.large_string()), 0),
+        (pa.array([b"abc"], pa.binary()), 3),
+        (pa.array([["a", "bc"], [], None]), 15),
+        (pa.array([["a"]], pa.large_list(pa.string())), 5),
+        (pa.array([{"a": "bc", "b": "d"}, None]), 3),
+        (pa.array([1, 2], pa.int64()), 16),
+        (pa.nulls(3), 0),
+    ],
+)
+def test_size_of_a_column_in_which_every_row_has_its_own_value(array: pa.Array, size: int) -> None:
+    assert tables._expanded_size(array) == size
 
 
 def test_reads_a_table_with_an_empty_row_group(tmp_path: Path) -> None:

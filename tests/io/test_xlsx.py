@@ -18,7 +18,7 @@ from homonym.io import inputs, xlsx, zip_files
 from homonym.io.inputs import Source
 from homonym.records.reader import format_of, read_documents
 from tests.records.test_round_trip import check, written
-from tests.support.workbooks import MAIN, sheet, write_rows, write_workbook
+from tests.support.workbooks import MAIN, letters, sheet, write_rows, write_workbook
 
 HEADER = ["id", "title", "year", "authors"]
 STYLES = (
@@ -49,6 +49,7 @@ def cells(content: str, folder: Path, **more: object) -> list[str]:
         ("<c><v>2.014E3</v></c>", "2014"),
         ("<c><v>57094712500</v></c>", "57094712500"),
         ("<c><v>0.25</v></c>", "0.25"),
+        ("<c><v>1,5 x</v></c>", "1,5 x"),
         ("<c><v>-999999999999999.0</v></c>", "-999999999999999"),
         ("<c><v>1e15</v></c>", "1e15"),  # Excel keeps 15 digits
         ('<c t="b"><v>1</v></c>', "TRUE"),
@@ -66,6 +67,14 @@ def cells(content: str, folder: Path, **more: object) -> list[str]:
         ('<c s="4"><v>41640.75</v></c>', "2014-01-01"),  # a built-in format of date and time
         ('<c s="5"><v>41640</v></c>', "41640"),  # no built-in format
         ('<c s="1"><v>1e300</v></c>', "1e300"),
+        ('<c s="1"><v>0.5</v></c>', "0.5"),  # a time of day
+        ('<c s="1"><v>1</v></c>', "1899-12-31"),
+        ('<c s="1"><v>2958465</v></c>', "9999-12-31"),
+        ('<c s="1"><v>2958466</v></c>', "2958466"),
+        ('<c t="b"><v>0</v></c>', "FALSE"),
+        ('<c t="s"><v>0</v></c>', "first"),
+        ('<c t="s"><v>2</v></c>', ""),
+        ('<c t="inlineStr"><is><t>a_x0041_b_x41_</t></is></c>', "aAb_x41_"),
         ('<c t="d"><v>2014-03-15T00:00:00</v></c>', "2014-03-15T00:00:00"),
         ("<c/>", ""),
     ],
@@ -75,9 +84,25 @@ def test_values(tmp_path: Path, cell: str, value: str) -> None:
     assert cells(cell.join(marks), tmp_path, texts=["first", "second"]) == ["first", value, "last"]
 
 
-def test_dates_may_be_counted_from_1904(tmp_path: Path) -> None:
-    found = cells('<c s="1"><v>40178</v></c>', tmp_path, properties='<workbookPr date1904="1"/>')
-    assert found == ["2014-01-01"]
+@pytest.mark.parametrize(("written", "day"), [("1", "2014-01-01"), ("true", "2014-01-01"), ("0", "2009-12-31")])
+def test_dates_may_be_counted_from_1904(tmp_path: Path, written: str, day: str) -> None:
+    properties = f'<workbookPr date1904="{written}"/>'
+    assert cells('<c s="1"><v>40178</v></c>', tmp_path, properties=properties) == [day]
+    assert cells('<c s="1"><v>2958465</v></c>', tmp_path, properties='<workbookPr date1904="1"/>') == ["2958465"]
+
+
+@pytest.mark.parametrize("format_number", [14, 17, 22, 27, 36, 50, 58])
+def test_built_in_formats_of_dates(tmp_path: Path, format_number: int) -> None:
+    styles = f'<cellXfs><xf numFmtId="{format_number}"/></cellXfs>'
+    text = f'<worksheet {MAIN}><sheetData><row><c s="0"><v>41640</v></c></row></sheetData></worksheet>'
+    assert rows_of(write_workbook(tmp_path / "a.xlsx", {"S": text}, styles=styles)) == [["2014-01-01"]]
+
+
+@pytest.mark.parametrize("format_number", [0, 1, 13, 18, 21, 23, 26, 37, 49, 59])
+def test_built_in_formats_of_times_and_numbers(tmp_path: Path, format_number: int) -> None:
+    styles = f'<cellXfs><xf numFmtId="{format_number}"/></cellXfs>'
+    text = f'<worksheet {MAIN}><sheetData><row><c s="0"><v>41640</v></c></row></sheetData></worksheet>'
+    assert rows_of(write_workbook(tmp_path / "a.xlsx", {"S": text}, styles=styles)) == [["41640"]]
 
 
 def test_rows_keep_their_numbers_and_get_the_same_width(tmp_path: Path) -> None:
@@ -90,6 +115,111 @@ def test_rows_keep_their_numbers_and_get_the_same_width(tmp_path: Path) -> None:
     path = write_workbook(tmp_path / "a.xlsx", {"S": content})
     with Source(path) as source:
         assert source.head == b'"1","","3"\n\n\n"","5",""\n'
+
+
+def test_shared_texts_may_have_several_runs_and_a_pronunciation(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [["東京", "two runs", "three"]])
+    replace_in(path, "xl/sharedStrings.xml", "東京</t>", "東京</t><rPh><t>トウキョウ</t></rPh>")
+    replace_in(path, "xl/sharedStrings.xml", "two runs</t>", 'two</t><r><t xml:space="preserve"> runs</t></r>')
+    assert rows_of(path) == [["東京", "two runs", "three"]]
+
+
+def test_cells_and_rows_without_a_place_follow_the_last_one(tmp_path: Path) -> None:
+    rows = (
+        '<row r="2"><c r="B2"><v>1</v></c><c><v>2</v></c></row>'
+        "<row><c><v>3</v></c><c><v>4</v></c></row>"
+        '<row r="3"><c><v>5</v></c></row>'  # a number that has passed
+        '<row r="6"><c><v>6</v></c></row>'
+    )
+    path = write_workbook(tmp_path / "a.xlsx", {"S": f"<worksheet {MAIN}><sheetData>{rows}</sheetData></worksheet>"})
+    with Source(path) as source:
+        assert source.head == b'\n"","1","2"\n"3","4",""\n"5","",""\n\n"6","",""\n'
+
+
+def test_cells_beyond_the_last_column_and_row_of_excel_are_not_at_their_place(tmp_path: Path) -> None:
+    last, beyond = letters(16_383), letters(16_384)
+    rows = (
+        f'<row r="1"><c r="{last}1"><v>1</v></c><c r="{beyond}1"><v>2</v></c></row>'
+        '<row r="1048577"><c r="A1048577"><v>3</v></c></row>'
+    )
+    path = write_workbook(tmp_path / "a.xlsx", {"S": f"<worksheet {MAIN}><sheetData>{rows}</sheetData></worksheet>"})
+    first, second = rows_of(path)
+    assert first == [""] * 16_383 + ["1"]
+    assert second == ["3"] + [""] * 16_383
+
+
+def test_rows_get_as_many_cells_as_the_longest_of_the_first_twenty(tmp_path: Path) -> None:
+    rows = [["a"]] * 19 + [["a", "b"]] + [["a", "b", "c"]]
+    assert [len(row) for row in rows_of(write_rows(tmp_path / "a.xlsx", rows))] == [2] * 20 + [3]
+
+
+def test_a_sheet_may_have_more_rows_and_texts_than_are_read_at_once(tmp_path: Path) -> None:
+    rows = [[f"text {number} {'x' * (number % 99)}", str(number)] for number in range(1, 3000)]
+    for shared in (True, False):
+        path = write_rows(tmp_path / "a.xlsx", rows, shared=shared)
+        assert rows_of(path) == rows
+        with Source(path) as source:
+            positions = [source.position for _ in source.blocks()]
+        assert positions == sorted(positions)
+        assert 0 < positions[-1] <= path.stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("merged", "expected"),
+    [
+        ("A1:A3", ["a", "a", "a", ""]),
+        ("A1:A2", ["a", "a", "", ""]),
+        ("A1:B3", ["a", "", "", ""]),  # a block of columns is a heading
+        ("A1:A1", ["a", "", "", ""]),
+        ("A3:A1", ["a", "", "", ""]),
+        ("A2:A3", ["a", "", "", ""]),  # the first cell is empty
+    ],
+)
+def test_merged_cells_below_the_first_one_get_its_value(tmp_path: Path, merged: str, expected: list[str]) -> None:
+    rows = [["a", "1"], ["", "2"], ["", "3"], ["", "4"]]
+    content = sheet(rows, behind=f'<mergeCells><mergeCell ref="{merged}"/></mergeCells>')
+    assert [row[0] for row in rows_of(write_workbook(tmp_path / "a.xlsx", {"S": content}))] == expected
+
+
+def test_a_merged_cell_with_a_value_of_its_own_keeps_it(tmp_path: Path) -> None:
+    rows = [["x", "a"], ["y", "own"], ["z"], ["z", ""]]
+    content = sheet(rows, behind='<mergeCells><mergeCell ref="B1:B3"/></mergeCells>')
+    found = rows_of(write_workbook(tmp_path / "a.xlsx", {"S": content}))
+    assert found == [["x", "a"], ["y", "own"], ["z", "a"], ["z", ""]]
+
+
+@pytest.mark.parametrize("fill", [0, 90, 1 << 20])
+def test_merged_cells_are_found_wherever_they_are_in_the_sheet(tmp_path: Path, fill: int) -> None:
+    merged = "".join(f'<mergeCell ref="A{row}:A{row + 1}"/>' for row in range(1, 2001, 2))
+    rows = [["a", "b"] if row % 2 else ["", "b"] for row in range(1, 2001)]
+    path = write_workbook(tmp_path / "a.xlsx", {"S": sheet(rows, behind=f"<!--{' ' * fill}--><x>{merged}</x>")})
+    assert rows_of(path) == [["a", "b"]] * 2000
+
+
+@pytest.mark.parametrize("state", ["hidden", "veryHidden"])
+def test_hidden_sheets_are_not_read(tmp_path: Path, state: str) -> None:
+    path = write_workbook(tmp_path / "a.xlsx", {"One": sheet([["one"]]), "Two": sheet([["two"]])}, hidden=["One"])
+    replace_in(path, "xl/workbook.xml", 'state="hidden"', f'state="{state}"')
+    assert rows_of(path) == [["two"]]
+    replace_in(path, "xl/workbook.xml", f'state="{state}"', 'state="visible"')
+    assert rows_of(path)[0] == ["one"]
+
+
+def test_parts_may_be_named_by_absolute_paths(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [["one", "two"]])
+    replace_in(path, "xl/_rels/workbook.xml.rels", 'Target="', 'Target="/xl/')
+    assert rows_of(path) == [["one", "two"]]
+
+
+def replace_in(path: Path, member: str, old: str, new: str) -> None:
+    """Replace a text in a member of a ZIP file."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    assert old.encode() in parts[member]
+    parts[member] = parts[member].replace(old.encode(), new.encode())
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
 
 
 def test_merged_cells_have_one_value(tmp_path: Path) -> None:
@@ -216,6 +346,21 @@ def test_bounds_texts_rows_and_styles(tmp_path: Path, monkeypatch: pytest.Monkey
                 list(read_documents(path))
 
 
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize(("row", "is_read"), [(["12345", "x" * 95], True), (["12345", "x" * 96], False)])
+def test_characters_of_a_row_are_counted_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: list[str], is_read: bool, shared: bool
+) -> None:
+    monkeypatch.setattr(xlsx, "MAX_ROW_CHARACTERS", 100)
+    rows = [row, row]
+    path = write_rows(tmp_path / "a.xlsx", rows, shared=shared)
+    if is_read:
+        assert rows_of(path) == rows
+    else:
+        with pytest.raises(InputError, match="row 1 has more than 100 characters"):
+            rows_of(path)
+
+
 def test_one_long_text_in_many_cells_is_a_bomb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "UNCHECKED_BYTES", 1 << 20)
     row = "<row>" + '<c t="s"><v>0</v></c>' * 10 + "</row>"
@@ -242,10 +387,25 @@ def test_bounds_the_list_of_members(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         pass
 
 
-def test_a_part_that_is_too_large_is_reported_with_the_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = write_workbook(
-        tmp_path / "a.xlsx", {"S": "<worksheet/>"}, styles=f"<styleSheet>{' ' * (1 << 20)}</styleSheet>"
-    )
-    monkeypatch.setattr(xlsx, "MAX_PART_BYTES", 1 << 20)
-    with pytest.raises(InputError, match="has more than 1 MiB"):
-        list(read_documents(path))
+@pytest.mark.parametrize(("size", "is_read"), [(16 << 20, True), ((16 << 20) + 1, False)])
+def test_a_part_may_have_16_mib(tmp_path: Path, size: int, is_read: bool) -> None:
+    path = write_rows(tmp_path / "a.xlsx", [["one"]])
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/styles.xml", b"<a>" + b" " * (size - 7) + b"</a>")
+    if is_read:
+        assert rows_of(path) == [["one"]]
+    else:
+        with pytest.raises(InputError, match=r"styles\.xml has more than 16 MiB"):
+            rows_of(path)
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(64, True), (65, False)])
+def test_elements_may_be_64_levels_deep(tmp_path: Path, depth: int, is_read: bool) -> None:
+    inner = "<x>" * (depth - 2) + "</x>" * (depth - 2)
+    content = f"<worksheet {MAIN}><sheetData><row><c><v>1</v></c></row></sheetData><y>{inner}</y></worksheet>"
+    path = write_workbook(tmp_path / "a.xlsx", {"S": content})
+    if is_read:
+        assert rows_of(path) == [["1"]]
+    else:
+        with pytest.raises(InputError, match="more than 64 levels deep"):
+            rows_of(path)

@@ -119,3 +119,17 @@ def test_batches_are_random_and_of_equal_size(monkeypatch: pytest.MonkeyPatch) -
     resamples = Resamples(one_group(18), resamples=3)
     assert sorted(np.bincount(resamples._unit).tolist()) == [4, 4, 5, 5]
     assert resamples._unit.tolist() != sorted(resamples._unit.tolist())
+
+
+def test_there_are_a_thousand_resamples_of_at_most_ten_thousand_units() -> None:
+    assert Resamples(one_group(3)).means(np.ones(3)).shape == (1000, 1)
+    for names, units in ((9_999, 9_999), (10_000, 10_000), (10_001, 10_000)):
+        assert len(np.unique(Resamples(one_group(names), resamples=1)._unit)) == units
+
+
+@pytest.mark.parametrize("resamples", [1, 99, 100, 101, 250])
+def test_every_resample_draws_as_many_names_as_there_are(resamples: int) -> None:
+    weights = Resamples(one_group(7), resamples=resamples)._weights[0]
+    assert weights.shape == (resamples, 7)
+    assert (weights.sum(axis=1) == 7).all()
+    assert resamples < 99 or len(np.unique(weights, axis=0)) > 50

@@ -81,9 +81,13 @@ KEYS = {
     "Nguyen, Thi Van": "NGUYEN, TV",
     "Nguyen, Le Van": "NGUYEN, LV",
     "Nguyen Van Hung": "NGUYEN, VH",
+    "Nguyen Minh Hung": "HUNG, NM",
+    "Nguyen Van": "VAN, N",
     "Di Wu": "WU, D",
     "De Xu": "XU, D",
     "Santiago Ramón y Cajal": "RAMON Y CAJAL, S",
+    "y Santiago Ramón y Cajal": "RAMON Y CAJAL, YS",
+    "Di Jan van Gogh": "VAN GOGH, DJ",
     "Ramón y Cajal S": "RAMON Y CAJAL, S",
     "Al-Rashid, K": "AL RASHID, K",
     "Khalid Al Rashid": "AL RASHID, K",
@@ -133,6 +137,7 @@ KEYS = {
     "X LI": "LI, X",
     "JW LI": "LI, JW",
     "Ng A": "NG, A",
+    "NG A": "NG, A",
     "Wu B": "WU, B",
     "Andrew Ng": "NG, A",
     "J K": "K, J",
@@ -148,10 +153,14 @@ KEYS = {
     "The ATLAS Collaboration": "THE ATLAS COLLABORATION",
     # titles, degrees, nicknames
     "Dr. John Smith": "SMITH, J",
+    "Dr. med.": "MED",
     "Prof. Dr. Hans Müller": "MULLER, H",
     "Sir John Smith": "SMITH, J",
     "DR JOHN SMITH": "SMITH, J",
     "DR Smith": "SMITH, DR",
+    "Smith, DR John Paul": "SMITH, DRJP",
+    "Smith Chas.": "CHAS, S",
+    "Smith Wm.": "SMITH, W",
     "Smith, Dr. John": "SMITH, J",
     "Smith, John, Dr.": "SMITH, J",
     "Jane Doe, PhD": "DOE, J",
@@ -185,10 +194,12 @@ KEYS = {
     "王, 小明": "WANG, X",
     "王小明 (Wang Xiaoming)": "WANG, X",
     "王": "WANG",
+    "王伟": "WANG, W",
     "欧阳修": "OUYANG, X",
     "司马相如": "SIMA, X",
     "山田太郎": "SHANTIAN, T",
     "김민수": "KIM, MS",
+    "김 민 秀": "KIM, MX",
     "남궁민수": "NAMGUNG, MS",
     "ジョン・スミス": "SUMISU, J",
     "Wei Wang 王伟": "WANG, W",
@@ -216,6 +227,7 @@ def test_key(text: str, key: str) -> None:
         ("João Silva Júnior", "SILVA, J", "JR"),
         ("Paulo Junior", "JUNIOR, P", ""),
         ("John Smith III", "SMITH, J", "III"),
+        ("John Smith IV", "SMITH, J", "IV"),
         ("John Smith III, PhD", "SMITH, J", "III"),
         ("Smith, J III", "SMITH, J", "III"),
         ("MacDonald JA 3rd", "MACDONALD, JA", "III"),
@@ -256,6 +268,19 @@ def test_suffix_is_separated(text: str, key: str, suffix: str) -> None:
 )
 def test_given_names(text: str, given: tuple[str, ...]) -> None:
     assert parse_name(text).given == given
+
+
+@pytest.mark.parametrize("particle", ["af", "auf", "bin", "bint", "das", "do", "te", "ten", "und", "zu"])
+def test_some_words_are_particles_only_in_lower_case(particle: str) -> None:
+    key = f"{particle.upper()} DOE, J"
+    assert parse_name(f"Jane {particle} Doe").key == parse_name(f"Doe, Jane {particle}").key == key
+    for name in (f"Jane {particle.capitalize()} Doe", f"Doe, Jane {particle.capitalize()}"):
+        assert parse_name(name).key == f"DOE, J{particle[0].upper()}"
+
+
+def test_one_letter_with_a_full_stop_is_no_particle() -> None:
+    assert parse_name("Jane d. Doe").key == parse_name("Doe, Jane d.").key == "DOE, JD"
+    assert parse_name("Doe, Jane d'").key == "DDOE, J"
 
 
 NO_NAMES = [

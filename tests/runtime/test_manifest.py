@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -31,6 +33,79 @@ def test_finds_an_entry_by_key_while_its_files_are_unchanged(tmp_path: Path) -> 
     manifest.remove("read/1")
     manifest.remove("read/1")
     assert not manifest
+
+
+def test_only_damage_is_reported_and_removes_the_entry(tmp_path: Path) -> None:
+    reported: list[str] = []
+    manifest = Manifest(tmp_path, reported.append)
+    (tmp_path / "a.bin").write_bytes(b"123")
+    assert manifest.load("read/1", "key", dict) is None
+    manifest.add("read/1", "key", {}, ["a.bin"])
+    assert manifest.load("read/1", "other", dict) is None
+    assert manifest.load("read/1", "key", dict) is not None
+    assert not reported
+    (tmp_path / "a.bin").write_bytes(b"124")
+    assert manifest.load("read/1", "key", dict) is None
+    assert reported.pop() == "a.bin differs from its digest"
+    assert not manifest
+    manifest.add("read/1", "key", {}, ["a.bin"])
+    (tmp_path / "a.bin").unlink()
+    assert manifest.load("read/1", "key", dict) is None
+    assert reported.pop() == "a.bin cannot be read (No such file or directory)"
+    (tmp_path / "a.bin").mkdir()
+    write_with_digest(tmp_path / "done" / "read" / "1.json", b"[]")
+    assert manifest.load("read/1", "key", dict) is None
+    assert len(reported) == 1
+    (tmp_path / "done" / "read" / "1.json").write_bytes(b"[]")
+    assert manifest.load("read/1", "key", dict) is None
+    assert reported.pop() == "done/read/1.json differs from its digest"
+
+
+def test_a_lack_of_memory_is_no_damage(tmp_path: Path) -> None:
+    def load(facts: object) -> None:
+        raise MemoryError
+
+    manifest = Manifest(tmp_path)
+    manifest.add("read/1", "key", {})
+    with pytest.raises(MemoryError):
+        manifest.load("read/1", "key", load)
+    assert manifest.load("read/1", "key", dict) is not None
+
+
+def test_names_are_those_of_one_folder(tmp_path: Path) -> None:
+    manifest = Manifest(tmp_path)
+    for name in ("read/1", "read/2", "rounds/1", "encoded"):
+        manifest.add(name, "key", {})
+    assert sorted(manifest.names("read")) == ["read/1", "read/2"]
+    assert list(manifest.names("nothing")) == []
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("target"), Path.mkdir])
+def test_only_regular_files_are_opened(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    (tmp_path / "target").write_bytes(b"text")
+    with checkpoints.open_plain(tmp_path / "target") as stream:
+        assert stream.read() == b"text"
+    make(tmp_path / "other")
+    with pytest.raises(OSError, match=r"not a regular file|symbolic links|Is a directory"):
+        checkpoints.open_plain(tmp_path / "other")
+    assert read_with_digest(tmp_path / "other") is None
+
+
+def test_a_file_is_on_the_disk_before_its_name_and_its_name_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    replace = Path.replace
+
+    def renamed(path: Path, target: Path) -> Path:
+        done.append(f"rename to {target.name}")
+        return replace(path, target)
+
+    monkeypatch.setattr("os.fsync", lambda number: done.append("sync"))
+    monkeypatch.setattr(Path, "replace", renamed)
+    monkeypatch.setattr(checkpoints, "sync_directory", lambda path: done.append(f"sync {path.name}"))
+    write_durably(tmp_path / "a" / "b" / "file", b"text")
+    assert done == [f"sync {tmp_path.name}", "sync a", "sync", "rename to file", "sync b"]
 
 
 @given(content=st.binary(max_size=50), place=st.integers(0, 1000), flipped=st.integers(0, 255))

@@ -9,9 +9,10 @@ import sys
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
-from homonym.errors import OutputError, SettingsError
+from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.outputs import remove_partial
 from homonym.runtime import work_directory
 from homonym.runtime.checkpoints import Manifest
@@ -58,6 +59,23 @@ def test_an_error_keeps_the_checkpoints_of_an_earlier_run(tmp_path: Path) -> Non
             raise checkpoint_then(error, tmp_path / "work")
         assert f"kept in {tmp_path / 'work'}" in ended.value.__notes__[0]
     assert Manifest(tmp_path / "work").load("read/1", "key", dict) is not None
+
+
+@pytest.mark.parametrize(("size", "is_kept"), [(64 << 20, True), ((64 << 20) - 1, False)])
+@pytest.mark.parametrize("mistake", [SettingsError("wrong"), InputError("wrong")])
+def test_a_mistake_of_the_user_keeps_only_much_work(
+    tmp_path: Path, mistake: Exception, size: int, is_kept: bool
+) -> None:
+    def work_then_fail(work: Path) -> None:
+        with work_directory.work_directory(work) as directory:
+            Manifest(work).add("read/1", "key", {})
+            with (work / "feature.bin").open("wb") as stream:
+                stream.truncate(size - directory.bytes())
+            raise mistake
+
+    with pytest.raises(type(mistake)):
+        work_then_fail(tmp_path / "work")
+    assert (tmp_path / "work").exists() == is_kept
 
 
 def test_refuses_a_directory_with_other_files(tmp_path: Path) -> None:
@@ -135,6 +153,101 @@ def test_without_file_locks_the_process_number_decides(tmp_path: Path, monkeypat
     (tmp_path / "work" / "lock").write_text(f"{ended.pid}\n")
     with work_directory.work_directory(tmp_path / "work") as directory:
         assert directory.former == ended.pid
+
+
+@pytest.mark.parametrize(
+    ("content", "former"),
+    [(b"", None), (b"\0" * 9, None), (b"\n", None), (b"7\n", 7), (b"9" * 19 + b"\n", 10**19 - 1)],
+)
+def test_the_lock_file_names_the_process_that_did_not_end_normally(
+    tmp_path: Path, content: bytes, former: int | None
+) -> None:
+    with work_directory.work_directory(tmp_path / "work", lasting=True):
+        pass
+    (tmp_path / "work" / "lock").write_bytes(content)
+    with work_directory.work_directory(tmp_path / "work", lasting=True) as directory:
+        assert directory.former == former
+        assert (tmp_path / "work" / "lock").read_text() == f"{os.getpid()}\n"
+    assert (tmp_path / "work" / "lock").read_bytes() == b""
+
+
+@pytest.mark.parametrize("content", [b"9" * 20, b"7 8", b"x", b"7\n" + b" " * 30])
+def test_a_lock_file_with_other_content_is_refused_and_stays(tmp_path: Path, content: bytes) -> None:
+    with work_directory.work_directory(tmp_path / "work", lasting=True):
+        pass
+    (tmp_path / "work" / "lock").write_bytes(content)
+    with (
+        pytest.raises(OutputError, match="is not a lock file of homonym"),
+        work_directory.work_directory(tmp_path / "work"),
+    ):
+        pass
+    assert (tmp_path / "work" / "lock").read_bytes() == content
+
+
+@pytest.mark.parametrize(
+    ("names", "is_accepted"),
+    [
+        (["lock"], True),
+        ([f".7-8.{MARKER}.partial"], True),
+        ([f"7-8.{MARKER}.partial"], False),
+        ([f".7-8.{MARKER}"], False),
+        ([MARKER + ".partial"], False),
+        (["lock", "other"], False),
+    ],
+)
+def test_a_directory_may_have_the_first_files_of_a_run_that_was_killed(
+    tmp_path: Path, names: list[str], is_accepted: bool
+) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    if is_accepted:
+        with work_directory.work_directory(tmp_path, lasting=True):
+            assert (tmp_path / MARKER).exists()
+    else:
+        with pytest.raises(OutputError, match="is not empty and is not a work directory"):
+            work_directory._open(tmp_path, lasting=True)
+        assert sorted(os.listdir(tmp_path)) == sorted(names)
+
+
+def test_files_of_others_stay_and_are_named(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    with work_directory.work_directory(tmp_path / "work", warnings=warnings) as directory:
+        for name in ("d", "b", "a", "c", "feature.bin"):
+            (directory.path / name).touch()
+    assert warnings == [f"{tmp_path / 'work'} stays, because homonym did not write all of its files (a, b, c)."]
+    assert sorted(os.listdir(tmp_path / "work")) == sorted(["a", "b", "c", "d", MARKER, "lock"])
+
+
+@pytest.mark.parametrize(("lasting", "advice"), [(True, "resumes there."), (False, "resumes there, or delete it.")])
+def test_message_about_kept_work_says_what_to_do(tmp_path: Path, lasting: bool, advice: str) -> None:
+    directory = work_directory.WorkDirectory(tmp_path, lasting=lasting)
+    assert directory.kept_message == f"Finished work is kept in {tmp_path}: the same command {advice}"
+
+
+def test_where_files_cannot_be_locked_the_process_number_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    assert work_directory.fcntl is not None
+    monkeypatch.setattr(work_directory.fcntl, "flock", refuse)
+    with (
+        work_directory.work_directory(tmp_path / "work", lasting=True),
+        pytest.raises(OutputError, match=rf"in use by another run \(process {os.getpid()}\)"),
+        work_directory.work_directory(tmp_path / "work"),
+    ):
+        pass
+    with work_directory.work_directory(tmp_path / "work"):
+        pass
+
+
+def test_a_process_of_another_user_counts_as_alive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(number: int) -> None:
+        raise psutil.AccessDenied(number)
+
+    monkeypatch.setattr(psutil, "Process", refuse)
+    assert work_directory._is_alive(os.getpid())
 
 
 def test_a_zombie_process_is_not_alive() -> None:

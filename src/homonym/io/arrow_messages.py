@@ -31,8 +31,8 @@ _DICTIONARY_BATCH, _RECORD_BATCH = 2, 3
 # The name under which Arrow 0.17 wrote that buffers are compressed.
 _FIRST_COMPRESSION = b"ARROW:experimental_compression"
 
-# What a damaged message raises here.
-_DAMAGES = (struct.error, IndexError, ValueError, OverflowError)
+# What a damaged message raises here; OSError if it names a place that no file has.
+_DAMAGES = (struct.error, IndexError, ValueError, OverflowError, OSError)
 
 
 class ArrowLayout(NamedTuple):

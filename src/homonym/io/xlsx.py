@@ -48,7 +48,7 @@ _USED = frozenset(
 _LITERAL = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 
 # Numbers of the built-in formats of dates; others are times, numbers and text.
-_DATE_FORMATS = frozenset({*range(14, 18), 22, *range(27, 37), *range(50, 59)})
+_DATE_FORMATS = frozenset(map(str, (*range(14, 18), 22, *range(27, 37), *range(50, 59))))
 _DAYS_BEFORE = {False: date(1899, 12, 30), True: date(1904, 1, 1)}
 _LAST_DAY = 2_958_465
 
@@ -254,7 +254,7 @@ class _SharedTexts(_Reader):
 class _SheetReader(_Reader):
     """The rows of a sheet."""
 
-    def __init__(self, shared: list[str], dates: frozenset[int], *, is_1904: bool) -> None:
+    def __init__(self, shared: list[str], dates: frozenset[str], *, is_1904: bool) -> None:
         super().__init__()
         self._shared, self._dates, self._first_day = shared, dates, _DAYS_BEFORE[is_1904]
         self._rows: list[Row] = []
@@ -298,8 +298,9 @@ class _SheetReader(_Reader):
         if name == "rPh":
             self._in_pronunciation = False
         elif name == "c" and self._parts and 0 <= self._column < MAX_COLUMNS:
-            value = self._value("".join(self._parts))
-            self._add_size(len(value))
+            written = "".join(self._parts)
+            value = self._value(written)
+            self._add_size(len(value) - len(written))  # shared texts are longer than their numbers
             self._cells += [""] * (self._column + 1 - len(self._cells))
             self._cells[self._column] = value
         elif name == "row":
@@ -317,19 +318,16 @@ class _SheetReader(_Reader):
         return "" if self._kind == "e" else _plain(written)
 
     def _number(self, written: str) -> str:
-        if written.isdecimal() and self._style_number() not in self._dates:
+        if written.isdecimal() and self._style not in self._dates:
             return written
         try:
             number = float(written)
         except ValueError:
             return _plain(written)
-        if self._style_number() in self._dates and 1 <= number <= _LAST_DAY:
+        if self._style in self._dates and 1 <= number <= _LAST_DAY:
             with suppress(OverflowError):
                 return (self._first_day + timedelta(days=int(number))).isoformat()
         return str(int(number)) if number.is_integer() and abs(number) < 1e15 else written
-
-    def _style_number(self) -> int:
-        return int(self._style) if self._style.isdecimal() and len(self._style) < 9 else -1
 
 
 def _column(letters: str) -> int:
@@ -447,7 +445,7 @@ def _visible(book: list[tuple[str, dict[str, str]]]) -> Iterator[str]:
             yield next((value for name, value in about.items() if name.rpartition(":")[2] == "id"), "")
 
 
-def _date_styles(styles: list[tuple[str, dict[str, str]]]) -> Iterator[int]:
+def _date_styles(styles: list[tuple[str, dict[str, str]]]) -> Iterator[str]:
     """The numbers of the styles with which cells show dates."""
     codes: dict[str, str] = {}
     is_cell, number = False, 0
@@ -458,8 +456,8 @@ def _date_styles(styles: list[tuple[str, dict[str, str]]]) -> Iterator[int]:
             is_cell = element == "cellXfs"
         elif element == "xf" and is_cell:
             given = about.get("numFmtId", "")
-            if _is_date(codes[given]) if given in codes else given.isdecimal() and int(given[:9]) in _DATE_FORMATS:
-                yield number
+            if _is_date(codes[given]) if given in codes else given in _DATE_FORMATS:
+                yield str(number)
             number += 1
 
 

@@ -244,8 +244,11 @@ def may_be_left(word: str, language: str) -> bool:
 
 
 def _initials_fit(initials: Given, written: Given) -> bool:
-    """Whether initials fit a Chinese name: "XM" does not fit "Xiaoli", whose second syllable begins with L."""
-    if len(written) > 1 or len(initials) < 2 or len(initials[0]) > 1 or len(initials[1]) > 1:
+    """Whether initials fit a Chinese name: "XM" does not fit "Xiaoli", whose second syllable begins with L.
+
+    One of both has several words.
+    """
+    if len(written) > 1 or len(initials[0]) > 1 or len(initials[1]) > 1:
         return True
     seconds = second_initials(written[0])
     return not seconds or initials[1] in seconds
