@@ -90,6 +90,7 @@ from homonym.engines.local_checkpoints import (
     write_part_checkpoint,
 )
 from homonym.errors import CapacityError, InputError, counted
+from homonym.features.text import lemmas_of
 from homonym.io.archives import ArchiveMember, sources_of
 from homonym.io.inputs import Source, size_of
 from homonym.io.outputs import atomic_path
@@ -557,7 +558,8 @@ class _PartReader:
         hold = () if engine.lock is None else (engine.lock,)
         with engine.stages.stage("read", total) as advance:
             tasks = (self._task(chunk) for chunk in self._chunks(inputs, advance))
-            for part in run_tasks(tasks, processes, hold, fork=fork, beside=beside):
+            load = lemmas_of(self.settings.language).load if self.writer is write_documents else None
+            for part in run_tasks(tasks, processes, hold, fork=fork, prepare=load, beside=beside):
                 self._add(part)
             engine.stages.note("read", records=self.records, mentions=self.mentions)
         require_usable(self.records, inputs, kind, self.sequence, self.problems)
