@@ -156,7 +156,7 @@ class LocalParts:
     """The cache keys of all parts and the files they come from, in order; ids of mentions must differ.
 
     `sequences` is the number of raw records; merged documents are numbered after them. `settings` are those of reading;
-    `convert` if documents are converted to lines.
+    `convert` if documents are converted to lines. What is done with the parts of a small input takes a few seconds.
     """
 
     keys: list[str]
@@ -165,6 +165,7 @@ class LocalParts:
     sequences: int
     settings: Settings
     convert: bool
+    is_small: bool
 
     def locate(self, sequence: int, line: int) -> tuple[str, str, int]:
         """File, unit and number of a record."""
@@ -245,7 +246,7 @@ class LocalEngine:
 
         Copies of one document are merged into a new record; queries leave the copies out.
         """
-        with self._new_database() as connection:
+        with self._new_database(in_memory=read.data.is_small) as connection:
             counting.read_parts(connection, self.work)
             yield connection, self._find_duplicates(connection, read.data)
 
@@ -358,7 +359,7 @@ class LocalEngine:
         leans = given is None and read.data.settings.uses_background
         key = local_checkpoints.encoding_key(read.data.keys, given, background=leans)
         damaged: list[str] = []
-        manifest = Manifest(self.work, damaged.append)
+        manifest = Manifest(self.work, damaged.append, durable=not read.data.is_small)
         checkpoint = EncodedCheckpoint.find(manifest, key, wanted)
         self.note_damage("encode", damaged)
         if checkpoint:
@@ -537,6 +538,7 @@ class _PartReader:
         self.engine, self.settings, self.writer = engine, settings, writer
         self.damaged: list[str] = []
         self.manifest = Manifest(engine.work, self.damaged.append)
+        self.is_small = False
         self.problems = Problems()
         self.sequence = self.records = self.mentions = 0
         self.formats: dict[str, int] = {}
@@ -551,10 +553,10 @@ class _PartReader:
         engine = self.engine
         sizes = [size_of(path) for path in inputs.files]
         total = None if None in sizes else sum(size or 0 for size in sizes)
-        is_small = total is not None and total < SMALL_INPUT
+        self.is_small = total is not None and total < SMALL_INPUT
         forked = 1 + (total or 0) // BYTES_PER_FORK
-        fork = is_small and can_fork() and engine.threads > 1 and (beside is not None or forked > 1)
-        processes = engine.threads if not is_small else min(forked, engine.threads) if fork else 1
+        fork = self.is_small and can_fork() and engine.threads > 1 and (beside is not None or forked > 1)
+        processes = engine.threads if not self.is_small else min(forked, engine.threads) if fork else 1
         hold = () if engine.lock is None else (engine.lock,)
         with engine.stages.stage("read", total) as advance:
             tasks = (self._task(chunk) for chunk in self._chunks(inputs, advance))
@@ -567,6 +569,7 @@ class _PartReader:
 
     def read_table(self, path: Path) -> None:
         """Read a Parquet table of mentions."""
+        self.is_small = False
         self.starts.append(FileStart(self.sequence, printable(path), "line"))
         chunk = Chunk(printable(path), self.sequence, [])
         with self.engine.stages.stage("read") as advance:
@@ -576,7 +579,7 @@ class _PartReader:
                 advance(part.report.records)
             else:
                 writer = local_checkpoints.table_writer(path, advance)
-                part = write_part_checkpoint(writer, chunk, self.settings, self.engine.work, key, strict=False)
+                part = write_part_checkpoint(writer, chunk, self.settings, self.manifest, key, strict=False)
         self._add(part)
 
     def finish(self, *, holds_mentions: bool = False) -> Read:
@@ -584,7 +587,7 @@ class _PartReader:
         local_checkpoints.remove_other_parts(self.engine.work, self.files, self.names)
         self.engine.note_damage("read", self.damaged)
         convert = self.writer is write_lines
-        parts = LocalParts(self.keys, self.starts, holds_mentions, self.sequence, self.settings, convert)
+        parts = LocalParts(self.keys, self.starts, holds_mentions, self.sequence, self.settings, convert, self.is_small)
         without_authors = self.counts.without_authors()
         self.engine.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(self.counts))
         return RecordsRead(
@@ -631,7 +634,8 @@ class _PartReader:
         key = local_checkpoints.chunk_key(chunk, self.settings, self.writer, strict=strict)
         if part := self._find(chunk, key):
             return TaskResult(part)
-        return write_part_checkpoint, (self.writer, chunk, self.settings, self.engine.work, key), {"strict": strict}
+        manifest = Manifest(self.engine.work, durable=not self.is_small)
+        return write_part_checkpoint, (self.writer, chunk, self.settings, manifest, key), {"strict": strict}
 
     def _find(self, chunk: Chunk, key: str) -> PartCheckpoint | None:
         """The checkpoint of a chunk, if there is one; the part belongs to this run in any case."""
