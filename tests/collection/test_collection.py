@@ -340,11 +340,11 @@ def test_many_parts_and_processes_give_the_same(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("small", [True, False])
-def test_the_database_of_a_small_input_has_no_file(
+def test_only_the_database_of_a_large_input_has_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool
 ) -> None:
     if not small:
-        monkeypatch.setattr(local, "SMALL_INPUT", 0)
+        monkeypatch.setattr(local, "INPUT_IN_MEMORY", 0)
     path = written(tmp_path, corpus_of(10))
     (tmp_path / "work").mkdir()
     engine = LocalEngine(tmp_path / "work", 1, 1 << 30, Stages())
