@@ -26,6 +26,7 @@ from homonym.calibration.confidence import (
     LoneMentions,
     Observed,
     author_confidence,
+    confidence_to_json,
     confidence_warnings,
     find_doubt,
     is_compared,
@@ -350,6 +351,13 @@ def test_confidence_is_near_the_correct_share_on_the_training_names() -> None:
     assert len(np.unique(predicted[~lone])) > 3
     for share in np.unique(predicted[~lone]):
         assert right[~lone & (predicted == share)].mean() == pytest.approx(share, abs=0.06)
+
+
+def test_confidence_does_not_depend_on_the_number_of_threads() -> None:
+    run = Settings(kappa=3.0)
+    drawn = [topical(200, 6, seed) for seed in (1, 2, 3)]
+    one, several = (confidence_to_json(learn_confidence(drawn, run, threads=threads)) for threads in (1, 3))
+    assert one == several
 
 
 def test_confidence_is_calibrated_on_other_names() -> None:

@@ -212,6 +212,14 @@ def test_pool_depends_on_the_seed_only(small: Ready) -> None:
     assert not np.array_equal(first.probability, other.probability)
 
 
+def test_pool_does_not_depend_on_threads_and_batches(small: Ready, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = find_people(small.encoded, Settings(), np.random.default_rng(0))
+    monkeypatch.setattr(single_person_names, "GROUPS_PER_BATCH", 3)
+    parts = find_people(small.encoded, Settings(), np.random.default_rng(0), threads=3)
+    assert np.array_equal(whole.probability, parts.probability)
+    assert np.array_equal(whole.source_block, parts.source_block)
+
+
 def test_pool_splits_blocks_by_written_name(small: Ready) -> None:
     """Different written names of a block may be different people."""
     pool = find_people(small.encoded, Settings(), np.random.default_rng(0))

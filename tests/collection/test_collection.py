@@ -339,6 +339,19 @@ def test_many_parts_and_processes_give_the_same(tmp_path: Path, monkeypatch: pyt
     assert collect(path, threads=2).comparable() == whole.comparable()
 
 
+@pytest.mark.parametrize("small", [True, False])
+def test_only_the_database_of_a_large_input_has_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool
+) -> None:
+    if not small:
+        monkeypatch.setattr(local, "INPUT_IN_MEMORY", 0)
+    path = written(tmp_path, corpus_of(10))
+    (tmp_path / "work").mkdir()
+    engine = LocalEngine(tmp_path / "work", 1, 1 << 30, Stages())
+    with engine.database(engine.read_documents(Inputs.of([path]), Settings())):
+        assert (tmp_path / "work" / "collection.duckdb").exists() != small
+
+
 def test_references_are_counted_in_slices_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(40)
     path = written(tmp_path, corpus)

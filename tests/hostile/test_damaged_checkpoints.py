@@ -259,6 +259,21 @@ def test_a_file_is_on_the_disk_before_its_entry(tmp_path: Path, monkeypatch: pyt
     assert synced[-1] == "done/read"
 
 
+@pytest.mark.parametrize("small", [True, False])
+def test_a_small_run_does_not_wait_for_the_disk_and_its_checkpoints_count(
+    documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.readlink(f"/proc/self/fd/{number}")))
+    if not small:
+        monkeypatch.setattr("homonym.engines.local.SMALL_INPUT", 0)
+    run(documents, tmp_path)
+    names = {Path(path).relative_to(tmp_path / "work").name for path in synced if "/work/" in path}
+    assert {"feature.bin", "bags", "read"}.isdisjoint(names) == small
+    run(documents, tmp_path)
+    assert reused(tmp_path) == (True, True)
+
+
 @pytest.mark.parametrize("changed", [name for name, _ in versions.library_versions()])
 def test_versions_of_libraries_are_part_of_every_key(
     documents: Path, monkeypatch: pytest.MonkeyPatch, changed: str

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from homonym.runtime import checkpoints
-from homonym.runtime.checkpoints import Manifest, digest, read_with_digest, write_durably, write_with_digest
+from homonym.runtime.checkpoints import Manifest, digest, read_with_digest, write_file, write_with_digest
 
 
 def test_finds_an_entry_by_key_while_its_files_are_unchanged(tmp_path: Path) -> None:
@@ -128,10 +128,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    write_durably(tmp_path / "file", b"old")
+    write_file(tmp_path / "file", b"old")
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space"):
-        write_durably(tmp_path / "file", b"new")
+        write_file(tmp_path / "file", b"new")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_bytes() == b"old"
 

@@ -349,6 +349,16 @@ forked([(print, ("hello",), {})])
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "hello\n")
 
 
+def test_forked_workers_prepare_before_their_first_task(tmp_path: Path) -> None:
+    script = """
+tasks = [(os.getenv, ("PREPARED",), {})] * 3
+assert forked(tasks, prepare=lambda: os.environ.update(PREPARED="yes")) == ["yes"] * 3
+assert "PREPARED" not in os.environ
+"""
+    done = run_forked(tmp_path, script)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("task", ["math.sqrt, (-1,), {}", "os._exit, (1,), {}", "os.kill, (0, 9), {}"])
 def test_errors_of_forked_workers_are_raised(tmp_path: Path, task: str) -> None:
     script = f"""

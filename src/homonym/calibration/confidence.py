@@ -25,6 +25,7 @@ from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Floats, Integers
 from homonym.measures.agreement import is_right
 from homonym.measures.methods import LabelledNames, labelled_codes
+from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Settings
 
 # Margins are logarithms of ratios; larger ones are cut to this.
@@ -197,19 +198,18 @@ class Observed(NamedTuple):
         return Observed(margin[chosen], is_lone[chosen], name[chosen], right[chosen])
 
 
-def learn_confidence(drawn: Sequence[LabelledNames], settings: Settings, real: Sequence[Clustering] = ()) -> Confidence:
+def learn_confidence(
+    drawn: Sequence[LabelledNames], settings: Settings, real: Sequence[Clustering] = (), threads: int = 1
+) -> Confidence:
     """Learn from pseudo-names, clustered with the settings of the run; `real` are real blocks to compare them with."""
-    pseudo = [
-        cluster(
-            names.bags,
-            names.frequencies,
-            settings,
-            constraints=names.constraints,
-            names=names.name_prior_for(settings),
-            margins=True,
+
+    def cluster_names(names: LabelledNames) -> Clustering:
+        prior = names.name_prior_for(settings)
+        return cluster(
+            names.bags, names.frequencies, settings, constraints=names.constraints, names=prior, margins=True
         )
-        for names in drawn
-    ]
+
+    pseudo = [clustering for _, clustering in map_in_order(cluster_names, drawn, threads)]
     parts = [_observe(number, *found) for number, found in enumerate(zip(drawn, pseudo, strict=True))]
     observed = Observed(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     clustered, lone = observed.select(~observed.is_lone), observed.select(observed.is_lone)

@@ -39,7 +39,7 @@ from homonym.constraints.found_constraints import FoundConstraints
 from homonym.errors import counted
 from homonym.measures.agreement import harmonic
 from homonym.measures.bootstrap import size_groups
-from homonym.measures.methods import LabelledNames, LimitCurves, RelativeFrequencies, concatenate_curves, curves_of
+from homonym.measures.methods import LabelledNames, LimitCurves, RelativeFrequencies, curves_of_several
 from homonym.runtime.progress import Advance
 from homonym.settings import Limit, Settings
 
@@ -163,7 +163,7 @@ class LimitCalibrator:
     def _find_people(self) -> str | None:
         """Fill the pool of people, or return why there are too few."""
         generator = np.random.default_rng(self.seeds)
-        self.pool: PersonPool = find_people(self.encoded, self.settings, generator, self.sample)
+        self.pool: PersonPool = find_people(self.encoded, self.settings, generator, self.sample, self.threads)
         people = int((self.pool.sizes > 1).sum())
         if people < MIN_PEOPLE:
             return (
@@ -319,7 +319,7 @@ class LimitScores:
         )
         # Names with the limit of a larger block need a sweep that begins at a higher multiple of their own limit.
         method = RelativeFrequencies(settings, ratio=STEP, highest=highest * float((default / own).max()))
-        curves = concatenate_curves([curves_of(method, names, threads) for names in drawn])
+        curves = curves_of_several(method, drawn, threads)
         factors = _factors(curves, default, highest)
         at = np.stack([curves.steps_at(name, factors * default[name]) for name in range(len(curves))])
         return LimitScores(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,7 @@ from homonym.clustering.agglomerative import cluster, pair_scores
 from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.names.parse import decode_name
+from homonym.runtime.thread_pool import map_in_order
 from homonym.settings import Limit, Settings
 
 # Maximum number of people in a pool; each is compared with each.
@@ -33,6 +34,8 @@ PEOPLE_WORK, MIN_EXAMINED = 4_000_000_000, 60
 MIXED_PAIRS, MAX_MIXED_MENTIONS, MIXED_WORK, MIN_MIXED_PAIRS = 500, 30, 400_000_000, 50
 # Seed of the order in which names are examined.
 ORDER_SEED = 0
+# Number of names that one thread compares at a time.
+GROUPS_PER_BATCH = 50
 # Quantiles of the coherence of mixed pairs that separate the bins of coherence.
 COHERENCE_QUANTILES = (0.5, 0.7, 0.85, 0.95)
 # People are drawn with their probability of being one person to this power: the higher, the fewer names of several
@@ -115,7 +118,11 @@ def _bit_sets(matrix: NDArray[np.bool_]) -> list[int]:
 
 
 def find_people(
-    encoded: Encoded, settings: Settings, generator: np.random.Generator, sample: BlockSample | None = None
+    encoded: Encoded,
+    settings: Settings,
+    generator: np.random.Generator,
+    sample: BlockSample | None = None,
+    threads: int = 1,
 ) -> PersonPool:
     """Estimate which names of some blocks are one person; without `sample`, blocks of the collection are drawn."""
     sample = sample or BlockSample.of(encoded, generator)
@@ -136,7 +143,8 @@ def find_people(
         probability=is_unique[examined],
         similarity=np.zeros((0, 0)),
     )
-    probability = pool.probability * _mentions_are_coherent(pool, settings, generator) * _documents_are_distinct(pool)
+    coherent = _mentions_are_coherent(pool, settings, generator, threads)
+    probability = pool.probability * coherent * _documents_are_distinct(pool)
     return _select_people(pool, probability, generator)
 
 
@@ -197,7 +205,9 @@ def _documents_are_distinct(pool: PersonPool) -> NDArray[np.bool_]:
     return distinct
 
 
-def _mentions_are_coherent(pool: PersonPool, settings: Settings, generator: np.random.Generator) -> Floats:
+def _mentions_are_coherent(
+    pool: PersonPool, settings: Settings, generator: np.random.Generator, threads: int
+) -> Floats:
     """The probability that a name's mentions are of one person, from the limit up to which they are one cluster.
 
     A mixture model: names in the least coherent bin are taken for several people. This gives the share of such names,
@@ -207,8 +217,8 @@ def _mentions_are_coherent(pool: PersonPool, settings: Settings, generator: np.r
     probability = np.ones(len(pool.sizes))
     if not len(several):
         return probability
-    own = _coherence(pool, [_mentions(pool, person) for person in several.tolist()], settings)
-    mixed = _coherence(pool, _mixed_pairs(pool, several, generator), settings)
+    own = _coherence(pool, [_mentions(pool, person) for person in several.tolist()], settings, threads)
+    mixed = _coherence(pool, _mixed_pairs(pool, several, generator), settings, threads)
     if not len(mixed):
         return probability
     edges = np.unique(np.quantile(mixed, COHERENCE_QUANTILES))
@@ -243,10 +253,14 @@ def _mixed_pairs(pool: PersonPool, people: Integers, generator: np.random.Genera
     return pairs
 
 
-def _coherence(pool: PersonPool, groups: list[Integers], settings: Settings) -> Floats:
+def _coherence(pool: PersonPool, groups: list[Integers], settings: Settings, threads: int) -> Floats:
     """The highest limit at which each group of mentions is one cluster: the lowest score of its merges."""
-    if not groups:
-        return np.zeros(0)
+    batches = [groups[first : first + GROUPS_PER_BATCH] for first in range(0, len(groups), GROUPS_PER_BATCH)]
+    found = map_in_order(partial(_coherence_of_batch, pool, settings), batches, threads)
+    return np.concatenate([np.zeros(0), *(limits for _, limits in found)])
+
+
+def _coherence_of_batch(pool: PersonPool, settings: Settings, groups: list[Integers]) -> Floats:
     sizes = np.array([len(group) for group in groups])
     bags = pool.bags.select(np.concatenate(groups), sizes)
     # Without the chance limit: merging must not end before one cluster is left.

@@ -231,7 +231,7 @@ def calibrate_run(
     if not finder.unavailable:
         drawn, real = finder.draw_with_blocks(settings, DRAWS)
         if drawn:
-            confidence = learn_confidence(drawn, settings, real)
+            confidence = learn_confidence(drawn, settings, real, run.threads)
             run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
     if advance:
         advance(CONFIDENCE)

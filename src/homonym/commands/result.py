@@ -261,7 +261,7 @@ def write_result(
         with run.stages.stage("report"):
             run.log.write(folder / LOG, finished=False)
             write_run_page(folder, folder / REPORT, found=page)
-        run.log.write(folder / LOG, finished=True)
+        run.log.write(folder / LOG, finished=True, durable=True)
 
 
 def _examine(run: Run, folder: Path, *, variants: bool) -> PageContent:

@@ -470,7 +470,7 @@ def _logged(run: Run, work: WorkDirectory) -> Iterator[None]:
     finally:
         run.stages.ended = None
     if run.files.log and not run.files.is_directory:
-        run.log.write(run.files.log, finished=True)
+        run.log.write(run.files.log, finished=True, durable=True)
     run.log.write(work.path / LOG, finished=True)
 
 

@@ -78,14 +78,14 @@ def find_part(manifest: Manifest, sequence: int, key: str) -> PartCheckpoint | N
 
 
 def write_part_checkpoint(
-    writer: PartWriter, chunk: Chunk, settings: Settings, work: Path, key: str, *, strict: bool
+    writer: PartWriter, chunk: Chunk, settings: Settings, manifest: Manifest, key: str, *, strict: bool
 ) -> PartCheckpoint:
     """Write a part to a temporary folder, move its files into place, and add it to the manifest last."""
-    manifest, name = Manifest(work), part_name(chunk.sequence)
-    with _temporary_folder(work) as folder:
+    name = part_name(chunk.sequence)
+    with _temporary_folder(manifest.work) as folder:
         report = writer(chunk, settings, folder, strict=strict)
         manifest.remove(name)
-        files = _move_into_place(folder, work)
+        files = _move_into_place(folder, manifest.work)
     manifest.add(name, key, {"report": _facts_of(report)}, files)
     return PartCheckpoint(report, files)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -262,8 +263,14 @@ def concatenate_curves(parts: list[LimitCurves]) -> LimitCurves:
 
 def curves_of(method: Method, names: LabelledNames, threads: int) -> LimitCurves:
     """Measure a method at all limits, on several threads."""
+    return curves_of_several(method, [names], threads)
+
+
+def curves_of_several(method: Method, parts: Iterable[LabelledNames], threads: int) -> LimitCurves:
+    """Measure a method at all limits on the names of several parts, on several threads."""
 
     def measured(batch: LabelledNames) -> LimitCurves:
         return measure_outcomes(batch, method.outcomes(batch))
 
-    return concatenate_curves([curves for _, curves in map_in_order(measured, names.batches(), threads)])
+    batches = chain.from_iterable(names.batches() for names in parts)
+    return concatenate_curves([curves for _, curves in map_in_order(measured, batches, threads)])

@@ -1,9 +1,9 @@
 """Checkpoints: the manifest of finished pieces of work in a work directory, and the digests that protect them.
 
-An entry of the manifest has a cache key of all that the piece depends on. It is written when its files are complete and
-on the disk, by a rename, so it exists or it does not, even after a power failure. It carries a digest of itself and of
-each of its files. A checkpoint that differs from its digests, or that fails to load, is reported and counts as absent,
-and the piece is done again.
+An entry of the manifest has a cache key of all that the piece depends on. It is written when its files are complete, by
+a rename, so it exists or it does not. If it is durable, its files are on the disk before it is, so that this holds even
+after a power failure. It carries a digest of itself and of each of its files. A checkpoint that differs from its
+digests, or that fails to load, is reported and counts as absent, and the piece is done again.
 """
 
 from __future__ import annotations
@@ -66,31 +66,37 @@ def open_plain(path: Path) -> BufferedReader:
     return stream
 
 
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a file of the work directory atomically; it is on the disk before it gets its name, and so is its name."""
-    _make_folder(path.parent)
+def write_file(path: Path, content: bytes, *, durable: bool = True) -> None:
+    """Write a file of the work directory atomically.
+
+    If it is to be durable, it is on the disk before it gets its name, and its name is on the disk afterwards.
+    """
+    _make_folder(path.parent, durable=durable)
     partial = path.with_name(f".{os.getpid()}-{threading.get_ident()}.{path.name}.partial")
     try:
         with partial.open("xb") as stream:
             stream.write(content)
             stream.flush()
-            os.fsync(stream.fileno())
+            if durable:
+                os.fsync(stream.fileno())
         partial.replace(path)
-        sync_directory(path.parent)
+        if durable:
+            sync_directory(path.parent)
     finally:
         partial.unlink(missing_ok=True)
 
 
-def _make_folder(folder: Path) -> None:
+def _make_folder(folder: Path, *, durable: bool) -> None:
     if not folder.is_dir():
-        _make_folder(folder.parent)
+        _make_folder(folder.parent, durable=durable)
         folder.mkdir(exist_ok=True)
-        sync_directory(folder.parent)
+        if durable:
+            sync_directory(folder.parent)
 
 
-def write_with_digest(path: Path, content: bytes) -> None:
+def write_with_digest(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Write a file that starts with a digest of its content."""
-    write_durably(path, digest(content).encode() + b"\n" + content)
+    write_file(path, digest(content).encode() + b"\n" + content, durable=durable)
 
 
 def read_with_digest(path: Path) -> bytes | None:
@@ -111,11 +117,13 @@ def _ignore(reason: str) -> None:
 class Manifest:
     """The finished pieces of work in a work directory, by name; a name may contain one folder: `read/000`.
 
-    `report` is called for each damaged checkpoint, with the file and what is wrong with it.
+    `report` is called for each damaged checkpoint, with the file and what is wrong with it. Work that takes a few
+    seconds need not be `durable`: waiting for the disk may take longer than doing it again after a power failure.
     """
 
     work: Path
     report: Callable[[str], None] = _ignore
+    durable: bool = True
 
     def load(self, name: str, key: str, make: Callable[[Facts], Loaded]) -> Loaded | None:
         """What `make` makes of the facts of an entry, if it has this cache key, its files are unchanged, and it loads.
@@ -141,14 +149,16 @@ class Manifest:
     def add(self, name: str, key: str, facts: Facts, files: Iterable[str] = ()) -> None:
         """Add a finished piece of work: facts about it, and its files, relative to the work directory.
 
-        The files and their names are on the disk before the entry is.
+        If they are to be durable, the files and their names are on the disk before the entry is.
         """
         import orjson
 
-        contents = {file: self._synced(file) for file in files}
-        for folder in sorted({(self.work / file).parent for file in contents} | {self.work}):
-            sync_directory(folder)
-        write_with_digest(self._path(name), orjson.dumps({"key": key, "files": contents, "facts": facts}))
+        contents = {file: self._digest(file) for file in files}
+        if self.durable:
+            for folder in sorted({(self.work / file).parent for file in contents} | {self.work}):
+                sync_directory(folder)
+        entry = orjson.dumps({"key": key, "files": contents, "facts": facts})
+        write_with_digest(self._path(name), entry, durable=self.durable)
 
     def remove(self, name: str) -> None:
         """Remove an entry; to be done before its files change."""
@@ -186,8 +196,9 @@ class Manifest:
             if found != expected:
                 raise ValueError(f"{file} differs from its digest")
 
-    def _synced(self, file: str) -> str:
-        """The digest of a file, which is on the disk afterwards."""
+    def _digest(self, file: str) -> str:
+        """The digest of a file, which is on the disk afterwards if it is to be durable."""
         with open_plain(self.work / file) as stream:
-            os.fsync(stream.fileno())
+            if self.durable:
+                os.fsync(stream.fileno())
             return hashlib.file_digest(stream, new_digest).hexdigest()

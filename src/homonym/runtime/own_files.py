@@ -18,7 +18,7 @@ from homonym.errors import OutputError
 Names = Mapping[str, Any]
 """Patterns of names in a folder; a pattern maps to None for a file, and to the names inside for a folder."""
 
-# Unfinished files of atomic writes: see `write_durably` and `atomic_path`.
+# Unfinished files of atomic writes: see `write_file` and `atomic_path`.
 UNFINISHED: Names = {r"\.\d+-\d+\..+\.partial": None, r"\.\d+(-\w+)?\.partial\..+": None}
 
 _PARTS: Names = {

@@ -80,19 +80,21 @@ def run_tasks(
     hold: tuple[int, ...] = (),
     *,
     fork: bool = False,
+    prepare: Callable[[], object] | None = None,
     beside: Callable[[], object] | None = None,
 ) -> Iterator[Any]:
     """The results of tasks in order, computed in this process or in several worker processes.
 
     Workers inherit the open files `hold`: a lock among them is not released before all workers have ended. If they are
-    forked, there may be only one, and `beside` runs on a thread of this process at the same time.
+    forked, there may be only one; each runs `prepare` while it waits for its first task, and `beside` runs on a thread
+    of this process at the same time.
     """
     if processes <= 1 and not fork:
         for task in tasks:
             yield task.result if isinstance(task, TaskResult) else _do(*task)
         return
     waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None] = queue.Queue()
-    with _workers(processes, waiting, hold, fork=fork), ExitStack() as stack:
+    with _workers(processes, waiting, hold, prepare, fork=fork), ExitStack() as stack:
 
         def start() -> None:
             """Run `beside` from now on; not earlier, because the tasks are read with the same interpreter."""
@@ -123,7 +125,12 @@ def _do(function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[
 
 @contextmanager
 def _workers(
-    processes: int, waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None], hold: tuple[int, ...], *, fork: bool
+    processes: int,
+    waiting: queue.Queue[tuple[Task, queue.Queue[Any]] | None],
+    hold: tuple[int, ...],
+    prepare: Callable[[], object] | None,
+    *,
+    fork: bool,
 ) -> Iterator[None]:
     """Start worker processes, each with a thread that sends it tasks; all end with the block."""
     command = [sys.executable, "-c", START, *sys.path]
@@ -132,7 +139,7 @@ def _workers(
     family = ExitStack()
     try:
         for _ in range(processes):
-            started.append(ForkedWorker(started) if fork else _start(command, hold))
+            started.append(ForkedWorker(started, prepare) if fork else _start(command, hold))
             family.enter_context(counted_in(started[-1].pid))
         for process in started:  # after all forks
             threads.append(threading.Thread(target=_serve, args=(process, waiting), daemon=True))
@@ -170,7 +177,9 @@ class ForkedWorker:
     has ended.
     """
 
-    def __init__(self, others: Iterable[subprocess.Popen[bytes] | ForkedWorker]) -> None:
+    def __init__(
+        self, others: Iterable[subprocess.Popen[bytes] | ForkedWorker], prepare: Callable[[], object] | None
+    ) -> None:
         tasks, self.stdin = _pipe()
         self.stdout, answers = _pipe()
         with warnings.catch_warnings():  # Python 3.12 and later warn of any other thread
@@ -186,7 +195,7 @@ class ForkedWorker:
             os.setsid()  # Ctrl-C goes to the parent, which then ends this process
             # Not the streams of the parent, whose locks a thread may have held.
             sys.stdout = sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
-            _work(tasks, answers)
+            _work(tasks, answers, prepare)
         finally:
             os._exit(0)  # without flushing what the parent was about to print
 
@@ -267,14 +276,16 @@ def main() -> None:
     _work(tasks, answers)
 
 
-def _work(tasks: IO[bytes], answers: IO[bytes]) -> None:
-    """Run tasks until there are no more."""
+def _work(tasks: IO[bytes], answers: IO[bytes], prepare: Callable[[], object] | None = None) -> None:
+    """Prepare, then run tasks until there are no more."""
     # The parent ends its workers. A signal to all processes of a service must not look like a crash of a worker.
     for name in ("SIGTERM", "SIGHUP"):
         if number := getattr(signal, name, None):
             signal.signal(number, signal.SIG_IGN)
     # Records are many small objects without cycles: frequent garbage collection would take a tenth of the time.
     gc.set_threshold(200_000, 20, 100)
+    if prepare:
+        prepare()
     with suppress(EOFError, BrokenPipeError):
         while True:
             _send(answers, _answer(_receive(tasks)))

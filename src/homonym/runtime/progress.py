@@ -222,8 +222,8 @@ class RunLog:
         except (OSError, ValueError, KeyError, TypeError):
             self.earlier = []
 
-    def write(self, path: Path, *, finished: bool) -> None:
-        """Write the current state of the log; a damaged log of an unfinished run does no harm (see `resume`)."""
+    def write(self, path: Path, *, finished: bool, durable: bool = False) -> None:
+        """Write the current state of the log; a damaged log in a work directory does no harm (see `resume`)."""
         from homonym import __version__
 
         settings, costs = self.settings.spelled_out(), self.stages.costs
@@ -243,7 +243,7 @@ class RunLog:
             **({"summary": self.summary} if self.summary else {}),
             "earlier": self.earlier,
         }
-        write_json(path, values, durable=finished)
+        write_json(path, values, durable=durable)
 
 
 def _stage_values(name: str, cost: Cost) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from types import ModuleType
 
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io.outputs import require_directory, sync_directory
-from homonym.runtime.checkpoints import Manifest, open_plain, write_durably
+from homonym.runtime.checkpoints import Manifest, open_plain, write_file
 from homonym.runtime.own_files import ALL, GROUPS, LOCK, MARKER, remove_own, require_own
 
 # The first line of the marker; the number is increased when older directories can no longer be read.
@@ -212,7 +212,7 @@ def _claim(path: Path) -> None:
     """Mark a new directory as ours; make sure of the marker and the files of one that was used before."""
     if not os.path.lexists(path / MARKER):
         _require_ours(path)
-        write_durably(path / MARKER, MARKER_TEXT)
+        write_file(path / MARKER, MARKER_TEXT)
     with open_plain(path / MARKER) as stream:
         if stream.readline(100) != MAGIC:
             raise OutputError(
