@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import orjson
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.collection import document_table
-from homonym.collection.document_table import CHOSEN, document_rows
+from homonym.collection.document_table import CHOSEN, WrittenAffiliations, document_rows
 from homonym.schema import DOCUMENTS
 from tests.support.profiles import examples
 
@@ -73,3 +76,35 @@ def test_records_get_the_ids_of_the_result() -> None:
     (row,) = document_rows(table).to_pylist()
     assert orjson.loads(row["record"]) == record | {"id": "a~1", "references": ["B", "B", "B2", "B2", "c"]}
     assert row["record_ids"] == ["a", "z"]
+
+
+WRITTEN = st.lists(
+    st.lists(st.lists(st.sampled_from(["MIT", "Ünï", "a", "", "文"]), max_size=3), max_size=3), max_size=6
+)
+
+
+@given(WRITTEN, st.integers(1, 3))
+@settings(max_examples=examples(100))
+def test_affiliations_are_read_with_row_position_and_text(
+    tmp_path_factory: pytest.TempPathFactory, written: list[list[list[str]]], rows_at_once: int
+) -> None:
+    path: Path = tmp_path_factory.mktemp("documents") / "documents.parquet"
+    rows = [
+        {
+            "document_id": str(row),
+            "record": "",
+            # The positions of authors may have gaps.
+            "authors": [{"position": 2 * n, "name": "A", "affiliations": one} for n, one in enumerate(authors)],
+        }
+        for row, authors in enumerate(written)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows, DOCUMENTS), path, row_group_size=2)
+    with mock.patch.object(document_table, "_ROWS_AT_ONCE", rows_at_once):
+        found = WrittenAffiliations.read(path)
+    expected = [
+        (row, 2 * n, text) for row, authors in enumerate(written) for n, one in enumerate(authors) for text in one
+    ]
+    texts = found.texts.to_pylist()
+    assert texts == sorted({text for _, _, text in expected})
+    entries = zip(*found.entries.to_pydict().values(), strict=True)
+    assert [(row, at, texts[number]) for row, at, number in entries] == expected

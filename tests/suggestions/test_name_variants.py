@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import random
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ from homonym import cluster, disambiguate, extract
 from homonym.clustering.arrays import starts
 from homonym.commands.run import Resources
 from homonym.io.result_directory import REPORT, VARIANTS
-from homonym.suggestions import variant_candidates
-from homonym.suggestions.author_bags import MAX_RARE, AuthorBags, Memberships
+from homonym.suggestions import author_bags, variant_candidates
+from homonym.suggestions.author_bags import MAX_RARE, AuthorBags, Memberships, WrittenInstitutions
 from homonym.suggestions.name_variants import COLUMNS, MIN_SCORE, search_variants
 from homonym.suggestions.variant_model import VariantModel
 
@@ -107,6 +108,20 @@ def test_list_is_a_file_of_the_result_and_on_its_page(result: Path) -> None:
     scores = [float(row[5]) for row in rows[1:]]
     assert scores == sorted(scores, reverse=True)
     assert "Possible name variants" in (result / REPORT).read_text(encoding="utf-8")
+
+
+def test_only_the_most_common_affiliations_are_parsed(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow.parquet as pq
+
+    authors = pq.read_table(result / "documents.parquet", columns=["authors"])["authors"].to_pylist()
+    number = Counter(one for entries in authors for entry in entries for one in entry["affiliations"])
+    common = sorted(number, key=lambda text: (-number[text], text))[:2]
+    monkeypatch.setattr(author_bags, "MIN_AFFILIATIONS", 2)
+    monkeypatch.setattr(author_bags, "MENTIONS_PER_AFFILIATION", 10**9)
+    found = WrittenInstitutions.read(result)
+    rows = found.institutions.to_pylist()
+    assert [found.written.texts[row["affiliation"]].as_py() for row in rows] == common
+    assert [row["place"] for row in rows] == [0, 1]
 
 
 def test_authors_are_not_merged(result: Path) -> None:

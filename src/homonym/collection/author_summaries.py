@@ -6,7 +6,7 @@ and documents are numbers, because these are joined several times as fast as tex
 - `facts`: schema FACTS, one row per mention of the result;
 - `author_numbers`: author and author_id; the numbers rise with the ids, and may have gaps;
 - `mention_ids`: place, kind and id, the identifiers of mentions;
-- `mention_affiliations`: document, position and affiliation.
+- `mention_affiliations`: document, position and affiliation: a text, or a number that rises with the text.
 
 They make one table for each column of lists, and `authors` for all other columns.
 """
@@ -14,6 +14,7 @@ They make one table for each column of lists, and `authors` for all other column
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,9 +24,11 @@ import pyarrow.compute as pc
 
 from homonym.clustering.arrays import Integers
 from homonym.collection.counting import Queries
+from homonym.collection.document_table import WrittenAffiliations
 from homonym.collection.duplicates import Database
 from homonym.collection.statistics import sql_files
 from homonym.io.tables import write_table
+from homonym.runtime.thread_pool import map_in_order
 from homonym.schema import AUTHOR_SUMMARIES
 
 if TYPE_CHECKING:
@@ -49,7 +52,7 @@ MAX_COAUTHORS = 100
 LISTS: dict[str, tuple[tuple[str, ...], str]] = {
     "variants": (("name", "count"), "count DESC, name"),
     "affiliations": (("affiliation", "count"), "count DESC, affiliation"),
-    "coauthors": (("author_id", "name", "count"), "count DESC, author_id"),
+    "coauthors": (("author_id", "name", "count"), "count DESC, other"),
     "ids": (("kind", "id", "count"), "count DESC, kind, id"),
 }
 # The columns of `authors`.
@@ -167,7 +170,7 @@ def _find_coauthors(database: Database) -> None:
     )
     database.define(
         "coauthors",
-        f"""SELECT c.author, o.author_id, o.name, c.count FROM {p}partners c
+        f"""SELECT c.author, c.other, o.author_id, o.name, c.count FROM {p}partners c
             JOIN {p}authors o ON o.author = c.other""",
     )
 
@@ -184,14 +187,17 @@ Fetch = Callable[[str, str, str, int, int], pa.Table]
 
 def summary_tables(fetch: Fetch, ranges: Iterable[tuple[int, int]]) -> Iterator[pa.Table]:
     """The rows of schema.AUTHOR_SUMMARIES, for each range of authors."""
-    for first, following in ranges:
-        authors = fetch("authors", ", ".join(["author", *SINGLE]), "author", first, following)
-        numbers = authors["author"].to_numpy()
-        columns = {name: authors[name] for name in SINGLE}
-        for name, (fields, order) in LISTS.items():
-            rows = fetch(name, ", ".join(["author", *fields]), f"author, {order}", first, following)
-            columns[name] = _lists(rows, name, numbers)
-        yield pa.table(columns).select(AUTHOR_SUMMARIES.names).cast(AUTHOR_SUMMARIES)
+    return (_summary_table(fetch, one) for one in ranges)
+
+
+def _summary_table(fetch: Fetch, numbers_from_to: tuple[int, int]) -> pa.Table:
+    authors = fetch("authors", ", ".join(["author", *SINGLE]), "author", *numbers_from_to)
+    numbers = authors["author"].to_numpy()
+    columns = {name: authors[name] for name in SINGLE}
+    for name, (fields, order) in LISTS.items():
+        rows = fetch(name, ", ".join(["author", *fields]), f"author, {order}", *numbers_from_to)
+        columns[name] = _lists(rows, name, numbers)
+    return pa.table(columns).select(AUTHOR_SUMMARIES.names).cast(AUTHOR_SUMMARIES)
 
 
 def _lists(rows: pa.Table, name: str, authors: Integers) -> pa.Array:
@@ -209,7 +215,7 @@ def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 
 
 # Number of authors whose rows are in memory at once.
-AUTHORS_AT_ONCE = 1 << 18
+AUTHORS_AT_ONCE = 1 << 16
 
 
 def load_facts(
@@ -221,24 +227,25 @@ def load_facts(
     """
     batches = (batch for table in facts for batch in table.to_batches())
     connection.register("rows", pa.RecordBatchReader.from_batches(NAMED_FACTS, batches))
-    connection.execute("CREATE OR REPLACE TABLE named_facts AS SELECT * FROM rows")
-    connection.unregister("rows")
     connection.register("mention_ids", ids)
-    source = f"read_parquet({sql_files([documents])})" if documents else "named_facts"
-    connection.execute(
-        f"""CREATE OR REPLACE TABLE document_numbers AS SELECT document_id, row_number() OVER () AS document
-            FROM (SELECT DISTINCT document_id FROM {source} WHERE document_id IS NOT NULL)"""
-    )
-    connection.execute(
-        """CREATE OR REPLACE TABLE facts AS SELECT f.* EXCLUDE (document_id), d.document
-           FROM named_facts f LEFT JOIN document_numbers d ON d.document_id = f.document_id"""
-    )
-    affiliations = "SELECT NULL::BIGINT AS document, NULL::INTEGER AS position, NULL::VARCHAR AS affiliation"
+    named_facts, written = "rows", WrittenAffiliations.of_batches(())
     if documents:
-        authors = f"SELECT document_id, unnest(authors) AS a FROM {source}"
-        affiliations = f"""SELECT d.document, a.position, unnest(a.affiliations) AS affiliation
-                           FROM ({authors}) s JOIN document_numbers d ON d.document_id = s.document_id"""
-    connection.execute(f"CREATE OR REPLACE VIEW mention_affiliations AS {affiliations}")
+        written = WrittenAffiliations.read(documents)
+        source = f"read_parquet({sql_files([documents])}, file_row_number = true)"
+        numbers = f"SELECT document_id, file_row_number AS document FROM {source}"
+    else:  # the rows are read twice
+        named_facts = "named_facts"
+        connection.execute("CREATE OR REPLACE TABLE named_facts AS SELECT * FROM rows")
+        distinct = "SELECT DISTINCT document_id FROM named_facts"
+        numbers = f"SELECT document_id, row_number() OVER () AS document FROM ({distinct})"
+    connection.execute(f"CREATE OR REPLACE TABLE document_numbers AS {numbers}")
+    connection.execute(
+        f"""CREATE OR REPLACE TABLE facts AS SELECT f.* EXCLUDE (document_id), d.document
+            FROM {named_facts} f LEFT JOIN document_numbers d ON d.document_id = f.document_id"""
+    )
+    connection.unregister("rows")
+    connection.register("mention_affiliations", written.entries)
+    connection.register("affiliation_texts", written.numbered_texts())
 
 
 NAMED_FACTS = pa.schema([pa.field("document_id", pa.string()) if one.name == "document" else one for one in FACTS])
@@ -260,14 +267,27 @@ def main_ids(ids: Iterable[dict[str, str]] | None) -> dict[str, str]:
     return found
 
 
+def summarise_loaded(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the tables of authors from what `load_facts` has loaded and `author_numbers`."""
+    summarise_authors(Queries(connection))
+    connection.execute("ALTER TABLE affiliations RENAME TO numbered_affiliations")
+    connection.execute(
+        """CREATE VIEW affiliations AS SELECT n.author, t.text AS affiliation, n.count FROM numbered_affiliations n
+           JOIN affiliation_texts t ON t.affiliation = n.affiliation"""
+    )
+
+
 def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa.Array, path: Path) -> None:
     """Write the table of authors, from what `load_facts` has loaded; `author_ids` are in the order of their numbers."""
     connection.register("author_numbers", pa.table({"author": np.arange(len(author_ids)), "author_id": author_ids}))
-    summarise_authors(Queries(connection))
+    summarise_loaded(connection)
 
     def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
         chosen = f"author >= {first} AND author < {following}"
         return connection.sql(f"SELECT {columns} FROM {table} WHERE {chosen} ORDER BY {order}").to_arrow_table()
 
     firsts = range(0, len(author_ids), AUTHORS_AT_ONCE)
-    write_table(path, AUTHOR_SUMMARIES, summary_tables(fetch, ((first, first + AUTHORS_AT_ONCE) for first in firsts)))
+    ranges = ((first, first + AUTHORS_AT_ONCE) for first in firsts)
+    # While one table is written, the next one is fetched.
+    tables = map_in_order(partial(_summary_table, fetch), ranges, threads=1)
+    write_table(path, AUTHOR_SUMMARIES, (table for _, table in tables))

@@ -320,8 +320,9 @@ class _NumberedBags:
     def features(self, chosen: NDArray[np.integer]) -> list[tuple[str, str]]:
         """Type and name of some features."""
         is_other, number = self.order.split(self.used[chosen])
+        known = iter(self.statistics.features(number[~is_other]))
         return [
-            self.order.keys[one] if other else self.statistics.feature(one)
+            self.order.keys[one] if other else next(known)
             for other, one in zip(is_other.tolist(), number.tolist(), strict=True)
         ]
 

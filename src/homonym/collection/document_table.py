@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import orjson
@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from homonym.clustering.arrays import starts
 from homonym.collection.duplicates import Database
 from homonym.features.columns import UnusualError, are_changed, rows_with
-from homonym.io.tables import write_table
+from homonym.io.tables import reading_result_file, write_table
 from homonym.records.formats.documents import parse_document
 from homonym.runtime.thread_pool import map_in_order
 from homonym.schema import DOCUMENTS
@@ -336,6 +336,59 @@ def _author_lists(offsets: Any, position: Any, name: pa.Array, affiliations: pa.
     kind = DOCUMENTS.field("authors").type.value_type
     entries = pa.StructArray.from_arrays([pa.array(position, pa.int32()), name, affiliations], fields=list(kind))
     return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries)
+
+
+# Rows of the table of documents that are read at once.
+_ROWS_AT_ONCE = 1 << 14
+_AFFILIATION_LEAVES = ["authors.list.element.position", "authors.list.element.affiliations.list.element"]
+
+
+class WrittenAffiliations(NamedTuple):
+    """All affiliations in a table of documents.
+
+    `entries` has a row for each: the row of the document, the position of the author, and the number of the affiliation
+    in `texts`, which are in the order of code points.
+    """
+
+    entries: pa.Table
+    texts: pa.Array
+
+    def numbered_texts(self) -> pa.Table:
+        """The texts in the column `text`, with their numbers in the column `affiliation`."""
+        return pa.table({"affiliation": np.arange(len(self.texts), dtype=np.int32), "text": self.texts})
+
+    @classmethod
+    def read(cls, documents: Path) -> WrittenAffiliations:
+        """Read them without names and records, which would take longer than all the rest."""
+        with reading_result_file(documents) as plain, pq.ParquetFile(plain) as file:
+            return cls.of_batches(file.iter_batches(_ROWS_AT_ONCE, columns=_AFFILIATION_LEAVES))
+
+    @classmethod
+    def of_batches(cls, batches: Iterable[pa.RecordBatch]) -> WrittenAffiliations:
+        """Those of documents, of which only the column `authors` is needed."""
+        rows, positions, texts, done = list[pa.Array](), list[pa.Array](), list[pa.Array](), 0
+        for batch in batches:
+            authors = pc.list_flatten(batch["authors"])
+            affiliations = pc.struct_field(authors, "affiliations")
+            author = pc.list_parent_indices(affiliations)
+            rows.append(pc.add(pc.list_parent_indices(batch["authors"]).take(author), done))
+            positions.append(pc.struct_field(authors, "position").take(author))
+            texts.append(pc.list_flatten(affiliations).dictionary_encode())
+            done += len(batch)
+        numbers, known = _numbered(texts)
+        columns = [pa.chunked_array(rows, pa.int64()), pa.chunked_array(positions, pa.int32()), numbers]
+        return cls(pa.table(columns, names=["document", "position", "affiliation"]), known)
+
+
+def _numbered(texts: list[pa.Array]) -> tuple[pa.ChunkedArray, pa.Array]:
+    """The numbers of dictionary-encoded texts in the order of all texts, and these in order."""
+    coded = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
+    known = coded.chunk(0).dictionary if texts else pa.array([], pa.string())
+    order = pc.sort_indices(known)
+    rank = np.empty(len(known), np.int32)
+    rank[order.to_numpy()] = np.arange(len(known))
+    numbers = [pa.array(rank[chunk.indices.to_numpy()]) for chunk in coded.chunks]
+    return pa.chunked_array(numbers, pa.int32()), known.take(order)
 
 
 def write_document_table(chosen: Iterable[pa.RecordBatch], path: Path, references: Path, threads: int) -> None:

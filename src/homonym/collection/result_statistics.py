@@ -9,7 +9,7 @@ The first two are also statistics for other collections (`--statistics`).
 from __future__ import annotations
 
 import tempfile
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -142,15 +142,11 @@ class ResultStatistics:
         ends = runs.run_ends.to_pylist()
         return dict(zip(runs.values.to_pylist(), zip([0, *ends][: len(ends)], ends, strict=True), strict=True))
 
-    def feature(self, number: int) -> tuple[str, str]:
-        """Type and name of a feature."""
-        kinds, ends = self._type_ends
-        return kinds[bisect_right(ends, number)], self.feature_names[number].as_py()
-
-    @cached_property
-    def _type_ends(self) -> tuple[list[str], list[int]]:
-        """The types in the order of their features, and the number after the last feature of each."""
-        return list(self.first_numbers), [end for _, end in self.first_numbers.values()]
+    def features(self, numbers: Integers) -> list[tuple[str, str]]:
+        """Type and name of some features."""
+        kinds, ends = list(self.first_numbers), [end for _, end in self.first_numbers.values()]
+        kind = [kinds[place] for place in np.searchsorted(ends, numbers, side="right").tolist()]
+        return list(zip(kind, self.feature_names.take(pa.array(numbers)).to_pylist(), strict=True))
 
     def _column(self, name: str) -> pa.Array:
         path = self.folder / FREQUENCIES

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from homonym.constraints.evidence import UserPairs
     from homonym.engines.base import AnyEngine, ConstraintOutcome, EncodedCollection, FoundAuthors
     from homonym.report.run_page import PageContent
+    from homonym.suggestions.author_bags import WrittenInstitutions
 
 # Number of conflicts in a summary; all of them are in the file next to the result.
 FIRST_CONFLICTS = 3
@@ -248,13 +249,13 @@ def write_result(
         _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
         run.warnings.extend(require_decided_mentions(place.output, folder))
         with run.stages.stage("summarise"):
-            engine.write_summaries(collection, found, folder)
+            institutions = _write_tables(engine, collection, found, folder)
             if pairs and not collection.of_mentions:
                 write_user_pairs(folder / PAIRS, pairs)
             if confidence and not collection.of_mentions:
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
         with run.stages.stage("examine"):
-            page = _examine(run, folder, variants=not collection.of_mentions)
+            page = _examine(run, folder, institutions)
         given = run.settings.model_dump(mode="json", exclude_unset=True)
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
         run.log.summary["statistics"] = str(statistics.absolute()) if statistics else None
@@ -264,17 +265,39 @@ def write_result(
         run.log.write(folder / LOG, finished=True, durable=True)
 
 
-def _examine(run: Run, folder: Path, *, variants: bool) -> PageContent:
-    """Read from the tables of a result what its page shows, and at the same time write the list of name variants."""
+def _write_tables(
+    engine: AnyEngine, collection: EncodedCollection[Any], found: FoundAuthors[Any], folder: Path
+) -> WrittenInstitutions | None:
+    """Write the tables besides that of mentions; returns the institutions on documents, None without documents.
+
+    Summaries use one core for a third of the time, so institutions are read meanwhile.
+    """
+    from homonym.suggestions.author_bags import WrittenInstitutions
+
+    if collection.of_mentions:
+        engine.write_summaries(collection, found, folder)
+        return None
+    engine.write_documents(collection, folder)
+    with meanwhile(partial(WrittenInstitutions.read, folder)) as institutions:
+        engine.write_summaries(collection, found, folder)
+    return institutions.result()
+
+
+def _examine(run: Run, folder: Path, institutions: WrittenInstitutions | None) -> PageContent:
+    """Read from the tables of a result what its page shows, and at the same time write the list of name variants.
+
+    There is none without institutions: the result has no documents.
+    """
     from homonym.report.run_page import read_page_content
     from homonym.suggestions.name_variants import write_variants
 
-    # Each of the two has a database, with half of the memory that one alone would have. The search for variants takes
-    # longer, so it has all cores after the page was read.
+    # Each of the two has a database, with half of the memory that one alone would have, and all cores: one of them is
+    # often busy with work that uses one core.
     memory = run.memory // 4
-    with meanwhile(partial(read_page_content, folder, threads=max(1, run.threads // 2), memory=memory)) as page:
-        if variants:
-            search = write_variants(folder, folder / VARIANTS, threads=run.threads, memory=memory)
+    with meanwhile(partial(read_page_content, folder, threads=run.threads, memory=memory)) as page:
+        if institutions:
+            path = folder / VARIANTS
+            search = write_variants(folder, path, threads=run.threads, memory=memory, institutions=institutions)
             listed = len(search.listed)
             run.stages.note("examine", compared=search.compared, listed=listed, most_common_feature=search.rare)
     return page.result()

@@ -24,7 +24,7 @@ from homonym.collection.author_summaries import (
     completeness,
     initials,
     load_facts,
-    summarise_authors,
+    summarise_loaded,
     summary_tables,
 )
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
@@ -423,7 +423,7 @@ def _summarise(
         load_facts(connection, [facts], identifiers, path)
         every = numbers.to_pylist()
         connection.register("author_numbers", pa.table({"author": np.arange(len(every)), "author_id": numbers}))
-        summarise_authors(counting.Queries(connection))
+        summarise_loaded(connection)
         fixed = [(number, names[one]) for number, one in enumerate(every) if one in names]
         schema = pa.schema([("author", pa.int64()), ("name", pa.string())])
         given = pa.table([list(column) for column in zip(*fixed, strict=True)] or [[], []], schema=schema)

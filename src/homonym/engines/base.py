@@ -39,6 +39,7 @@ from homonym.errors import InputError, counted, word_list
 from homonym.records.model import Loss, Problem, Problems
 from homonym.records.reader import Inputs
 from homonym.runtime.progress import Advance
+from homonym.runtime.thread_pool import map_in_order
 from homonym.schema import AUTHORS, ROUNDS
 from homonym.settings import Settings
 
@@ -154,11 +155,11 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
     ) -> EncodedCollection[CollectionData]:
         """Merge duplicates, count the features or take the given counts, and encode the bags of all mentions.
 
-        With `documents`, the documents are kept for `write_summaries`.
+        With `documents`, the documents are kept for `write_documents`.
         """
 
     def bags_stored(self, collection: EncodedCollection[CollectionData]) -> AbstractContextManager[None]:
-        """Prepare, while a block runs, what `write_summaries` needs of a collection with documents."""
+        """Prepare, while a block runs, what `write_documents` needs of a collection with documents."""
 
     def constrain(
         self, collection: EncodedCollection[CollectionData], settings: Settings, pairs: UserPairs | None
@@ -181,14 +182,17 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
     def write_authors(self, found: FoundAuthors[AuthorsData], destination: Destination, advance: Advance) -> None:
         """Write the table of mentions with their authors, and the trace if one is wanted."""
 
+    def write_documents(self, collection: EncodedCollection[CollectionData], folder: Path) -> None:
+        """Write the documents of a collection that was encoded with `documents` to a result directory.
+
+        These are their table, their bags (stored_bags.py), and what blocks take from the whole collection
+        (result_statistics.py).
+        """
+
     def write_summaries(
         self, collection: EncodedCollection[CollectionData], found: FoundAuthors[AuthorsData], folder: Path
     ) -> None:
-        """Write the table of authors to a result directory.
-
-        If the collection was encoded with `documents`, also write their table, their bags (stored_bags.py), and what
-        blocks take from the whole collection (result_statistics.py).
-        """
+        """Write the table of authors to a result directory."""
 
 
 AnyEngine = Engine[Any, Any, Any]
@@ -453,21 +457,31 @@ class AuthorRows:
         """The number of authors."""
         return len(self.ids)
 
-    def facts(self, number: Integers) -> Iterator[pa.Table]:
+    def facts(self, number: Integers, threads: int) -> Iterator[pa.Table]:
         """What the table of authors needs of each mention, in schema NAMED_FACTS; `number` is that of each author."""
-        confidence, done = _rounded(self.author_confidence), 0
+        confidence = _rounded(self.author_confidence)
         columns = ["document_id", "position", "name", "parsed_name", "year"]
-        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
-            rows = slice(done, done + len(batch))
+
+        def batches() -> Iterator[tuple[int, pa.RecordBatch]]:
+            first = 0
+            for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
+                yield first, batch
+                first += len(batch)
+
+        def facts_of(numbered: tuple[int, pa.RecordBatch]) -> pa.Table:
+            first, batch = numbered
+            rows = slice(first, first + len(batch))
             found = {name: batch[name] for name in columns} | {
-                "place": np.arange(done, done + len(batch)),
+                "place": np.arange(first, first + len(batch)),
                 "author": number[self.ids.author[rows]],
                 "completeness": completeness(batch["parsed_name"]),
                 "initials": initials(batch["parsed_name"]),
                 "author_confidence": pa.nulls(len(batch)) if confidence is None else confidence[rows],
             }
-            yield pa.table(found).select(NAMED_FACTS.names).cast(NAMED_FACTS)
-            done += len(batch)
+            return pa.table(found).select(NAMED_FACTS.names).cast(NAMED_FACTS)
+
+        for _, table in map_in_order(facts_of, batches(), threads):
+            yield table
 
     def tables(self, *, more: bool = False) -> Iterator[pa.Table]:
         """The rows of schema.AUTHORS: mentions with their author ids; with `more`, also what facts need."""

@@ -479,22 +479,20 @@ class LocalEngine:
         rows = _reported(found.data.rows.tables(), advance)
         write_table(destination.path, AUTHORS, rows, excel=destination.excel)
 
-    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
-        """Write the tables of a result directory besides that of mentions; `bags_stored` has written some of them."""
-        documents = None if collection.of_mentions else self.work / DOCUMENTS
-        self._write_authors_table(collection, found, folder, documents)
-        if documents:
-            link_or_copy(documents, folder / DOCUMENTS)
-            for path in (self.work / STORED).iterdir():
-                link_or_copy(path, folder / path.name)
+    def write_documents(self, collection: Collection, folder: Path) -> None:
+        """Link the documents, and what `bags_stored` has written, to a result directory."""
+        link_or_copy(self.work / DOCUMENTS, folder / DOCUMENTS)
+        for path in (self.work / STORED).iterdir():
+            link_or_copy(path, folder / path.name)
 
-    def _write_authors_table(self, collection: Collection, found: Found, folder: Path, documents: Path | None) -> None:
+    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
         """Write the table of authors, with the affiliations that documents have."""
+        documents = None if collection.of_mentions else self.work / DOCUMENTS
         # Its tables are read once or twice: writing them to a file took a sixth of the time of this stage.
         with self._new_database(in_memory=True) as connection:
             encoded, rows = collection.data.encoded, found.data.rows
             author_ids, number = rows.ids.in_order(encoded)
-            load_facts(connection, rows.facts(number), encoded.identifiers(), documents)
+            load_facts(connection, rows.facts(number, self.threads), encoded.identifiers(), documents)
             write_author_summaries(connection, author_ids, folder / AUTHORS_TABLE)
         self._remove_database()
 

@@ -10,17 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Floats, Integers, ranges, starts
 from homonym.collection.author_summaries import MAX_COAUTHORS
+from homonym.collection.document_table import WrittenAffiliations
 from homonym.collection.statistics import sql_files
 from homonym.features.institutions import institutions
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
+from homonym.io.tables import reading_result_file
 
 if TYPE_CHECKING:
     import duckdb
@@ -199,15 +203,58 @@ class ResultAuthors:
         return (len(self.first_year) - self.count) // 2
 
 
-def read_authors(connection: duckdb.DuckDBPyConnection, folder: Path) -> ResultAuthors:
-    """Read the authors of a result, with institutions and rare co-authors; the rest comes with `add_all_features`."""
+class WrittenInstitutions(NamedTuple):
+    """The affiliations of a result, and the institutions of the most common ones.
+
+    `institutions` has the number of an affiliation, its place in the order of how common they are, and an institution;
+    the text is empty for affiliations without one.
+    """
+
+    written: WrittenAffiliations
+    institutions: pa.Table
+
+    @classmethod
+    def read(cls, folder: Path) -> WrittenInstitutions:
+        """Read them from the tables of documents and of mentions; the table of authors is not needed."""
+        written = WrittenAffiliations.read(folder / DOCUMENTS)
+        number = np.bincount(written.entries["affiliation"].to_numpy(), minlength=len(written.texts))
+        number[pc.equal(written.texts, "").to_numpy(zero_copy_only=False)] = 0
+        with reading_result_file(folder / MENTIONS) as plain:
+            most = _common(pq.read_metadata(plain).num_rows)
+        common = np.argsort(-number, kind="stable")[: min(most, np.count_nonzero(number))]
+        texts = written.texts.take(pa.array(common)).to_pylist()
+        rows = [
+            (affiliation, place, one)
+            for place, (affiliation, text) in enumerate(zip(common.tolist(), texts, strict=True))
+            for one in institutions(text) or ("",)
+        ]
+        columns = list(zip(*rows, strict=True)) or [(), (), ()]
+        return cls(written, pa.table([*map(list, columns)], schema=_INSTITUTIONS))
+
+
+_INSTITUTIONS = pa.schema([("affiliation", pa.int32()), ("place", pa.int64()), ("text", pa.string())])
+
+
+def _common(mentions: int) -> int:
+    """How many affiliations are parsed if this number of mentions count."""
+    return max(MIN_AFFILIATIONS, mentions // MENTIONS_PER_AFFILIATION)
+
+
+def read_authors(
+    connection: duckdb.DuckDBPyConnection, folder: Path, found: WrittenInstitutions | None = None
+) -> ResultAuthors:
+    """Read the authors of a result, with institutions and rare co-authors; the rest comes with `add_all_features`.
+
+    `found` has what was read of the affiliations before.
+    """
     for view, name in (("authors", AUTHORS), ("mentions", MENTIONS), ("documents", DOCUMENTS)):
-        connection.execute(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({sql_files([folder / name])})")
+        source = f"read_parquet({sql_files([folder / name])}, file_row_number = true)"
+        connection.execute(f"CREATE VIEW {view} AS SELECT * FROM {source}")
     _number(connection)
     _cut_in_two(connection)
     authors = connection.sql("SELECT author_id, name, block FROM people ORDER BY author").to_arrow_table()
     memberships = Memberships.read(connection)
-    _count_institutions(connection)
+    _count_institutions(connection, found or WrittenInstitutions.read(folder))
     return ResultAuthors(
         authors["author_id"].to_pylist(),
         authors["name"].to_pylist(),
@@ -232,7 +279,7 @@ def _number(connection: duckdb.DuckDBPyConnection) -> None:
     )
     connection.execute(
         """CREATE TABLE papers AS
-           SELECT row_number() OVER (ORDER BY document_id) - 1 AS document, document_id, year, title, venue
+           SELECT row_number() OVER (ORDER BY document_id) - 1 AS document, document_id, year, file_row_number AS row
            FROM documents"""
     )
     connection.execute(
@@ -265,9 +312,9 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _count_institutions(connection: duckdb.DuckDBPyConnection) -> None:
+def _count_institutions(connection: duckdb.DuckDBPyConnection, found: WrittenInstitutions) -> None:
     """Make the table `entries` (kind, author, feature, count) with the institutions of authors."""
-    _read_institutions(connection)
+    _number_institutions(connection, found)
     connection.execute(
         f"""CREATE TABLE entries AS
             SELECT '{AFF}' AS kind, m.author, n.feature, count(*)::DOUBLE AS count FROM memberships m
@@ -299,7 +346,8 @@ def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
         f"""CREATE TABLE chosen_members AS
             SELECT m.author, m.document FROM memberships m JOIN chosen_authors c ON c.author = m.author;
             CREATE TABLE chosen_papers AS
-            SELECT document, title, venue FROM papers WHERE document IN (SELECT document FROM chosen_members);
+            SELECT p.document, d.title, d.venue FROM papers p JOIN documents d ON d.file_row_number = p.row
+            WHERE p.document IN (SELECT document FROM chosen_members);
             CREATE OR REPLACE TABLE written AS
             SELECT '{TERM}' AS kind, document,
                    unnest(regexp_extract_all(lower(title), '[a-z]{{{_SHORTEST_WORD},}}')) AS text
@@ -321,46 +369,30 @@ def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _read_institutions(connection: duckdb.DuckDBPyConnection) -> None:
+def _number_institutions(connection: duckdb.DuckDBPyConnection, found: WrittenInstitutions) -> None:
     """Make the tables `texts` (kind, text, feature) and `numbered` (document, position, feature) of institutions.
 
     Most affiliations are written the same way many times, so texts are compared once for each spelling.
     """
-    connection.execute(
-        """CREATE TABLE affiliations AS
-           SELECT document, position, unnest(affiliations) AS affiliation
-           FROM (SELECT p.document, a.position, a.affiliations
-                 FROM (SELECT document_id, unnest(authors) AS a FROM documents) s
-                 JOIN papers p ON p.document_id = s.document_id);
-           CREATE TABLE spellings AS
-           SELECT affiliation, count(*) AS number FROM affiliations WHERE affiliation <> '' GROUP BY affiliation"""
-    )
-    connection.register("known", _common_institutions(connection))
+    connection.register("spellings", found.written.numbered_texts())
+    connection.register("written", found.written.entries)
+    (members,) = connection.sql("SELECT count(*) FROM members").fetchall()[0]
+    connection.register("known", found.institutions.filter(pc.less(found.institutions["place"], _common(members))))
     connection.execute(
         f"""CREATE TABLE spelled AS
-            SELECT s.affiliation, coalesce(k.text, lower(s.affiliation)) AS text
-            FROM spellings s LEFT JOIN known k ON k.affiliation = s.affiliation WHERE k.text IS NULL OR k.text <> '';
+            SELECT s.affiliation, coalesce(k.text, lower(s.text)) AS text
+            FROM spellings s LEFT JOIN known k ON k.affiliation = s.affiliation
+            WHERE s.text <> '' AND (k.text IS NULL OR k.text <> '');
             CREATE TABLE texts AS
             SELECT '{AFF}' AS kind, text, row_number() OVER (ORDER BY text) - 1 AS feature
             FROM (SELECT DISTINCT text FROM spelled);
             CREATE TABLE numbered AS
-            SELECT DISTINCT a.document, a.position, n.feature FROM affiliations a
+            SELECT DISTINCT p.document, w.position, n.feature FROM written w JOIN papers p ON p.row = w.document
             JOIN (SELECT s.affiliation, t.feature FROM spelled s JOIN texts t ON t.text = s.text) n
-            ON n.affiliation = a.affiliation"""
+            ON n.affiliation = w.affiliation"""
     )
-    connection.unregister("known")
-
-
-def _common_institutions(connection: duckdb.DuckDBPyConnection) -> pa.Table:
-    """The institutions of the most common affiliations; those without an institution have an empty text."""
-    (mentions,) = connection.sql("SELECT count(*) FROM members").fetchall()[0]
-    most = max(MIN_AFFILIATIONS, mentions // MENTIONS_PER_AFFILIATION)
-    common = connection.sql(
-        f"SELECT affiliation FROM spellings ORDER BY number DESC, affiliation LIMIT {most}"
-    ).to_arrow_table()
-    pairs = [(text, one) for text in common["affiliation"].to_pylist() for one in institutions(text) or ("",)]
-    columns = list(zip(*pairs, strict=True)) or [(), ()]
-    return pa.table([pa.array(column, pa.string()) for column in columns], names=["affiliation", "text"])
+    for name in ("spellings", "written", "known"):
+        connection.unregister(name)
 
 
 def _bags(connection: duckdb.DuckDBPyConnection, kind: str, authors: int, real: int) -> AuthorBags:

@@ -16,7 +16,17 @@ from homonym.errors import counted, word_list, year_range
 from homonym.io.outputs import write_atomic
 from homonym.io.paths import plain_path
 from homonym.io.table_text import csv_text
-from homonym.suggestions.author_bags import AFF, CO, NO_YEAR, TERM, VENUE, ResultAuthors, add_all_features, read_authors
+from homonym.suggestions.author_bags import (
+    AFF,
+    CO,
+    NO_YEAR,
+    TERM,
+    VENUE,
+    ResultAuthors,
+    WrittenInstitutions,
+    add_all_features,
+    read_authors,
+)
 from homonym.suggestions.name_index import read_name_index
 from homonym.suggestions.variant_candidates import NameTable, find_candidates, strangers
 from homonym.suggestions.variant_model import pseudo_variants, score_candidates
@@ -62,12 +72,14 @@ def write_variants(
     threads: int | None = None,
     memory: int | None = None,
     apart: Set[frozenset[str]] = frozenset(),
+    institutions: WrittenInstitutions | None = None,
 ) -> VariantSearch:
     """Write the list for a result directory that has documents. Without pairs, no file is written.
 
-    `apart` are pairs of authors that users have called different; these are not listed.
+    `apart` are pairs of authors that users have called different; these are not listed. `institutions` are those of
+    the result, if they were read already.
     """
-    found = search_variants(result, threads=threads, memory=memory, apart=apart)
+    found = search_variants(result, threads=threads, memory=memory, apart=apart, institutions=institutions)
     if found.listed:
         rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found.listed)]
         write_atomic(path, csv_text(rows))
@@ -75,11 +87,16 @@ def write_variants(
 
 
 def search_variants(
-    result: Path, *, threads: int | None = None, memory: int | None = None, apart: Set[frozenset[str]] = frozenset()
+    result: Path,
+    *,
+    threads: int | None = None,
+    memory: int | None = None,
+    apart: Set[frozenset[str]] = frozenset(),
+    institutions: WrittenInstitutions | None = None,
 ) -> VariantSearch:
     """The pairs of authors of a result that may be one person, the most probable first, and how they were found."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
-        authors = read_authors(connection, folder)
+        authors = read_authors(connection, folder, institutions)
         index, people = read_name_index(connection, authors.count)
         table = NameTable(authors.name, people)
         candidates = find_candidates(authors, index, table)

@@ -330,8 +330,16 @@ class SparkEngine:
         """Nothing: the bags are stored with the encoded collection, and the cluster has no idle cores."""
         return nullcontext()
 
+    def write_documents(self, collection: Collection, folder: Path) -> None:
+        """Write the documents, their bags and the statistics to a result directory, each as one file."""
+        stored_rows = self.spark.read.parquet(self._at("document_rows"))
+        rows = _in_ranges(stored_rows, "number", LONG_ROWS, LONG_RANGE_BITS)
+        tables = (table.select(DOCUMENTS.names).cast(DOCUMENTS) for table in rows)
+        write_table(folder / DOCUMENTS_TABLE, DOCUMENTS, tables, row_group=ROW_GROUP)
+        self._write_statistics(collection, folder)
+
     def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
-        """Write the tables of a result directory besides that of mentions, each as one file."""
+        """Write the table of authors to a result directory, as one file."""
         self._name_facts(found.data, with_documents=not collection.of_mentions)
         summarise_authors(self.queries)
 
@@ -342,12 +350,6 @@ class SparkEngine:
 
         ranges = _ranges(self.queries.table("authors"), "author", LONG_ROWS, LONG_RANGE_BITS)
         write_table(folder / AUTHORS_TABLE, AUTHOR_SUMMARIES, summary_tables(fetch, ranges))
-        if not collection.of_mentions:
-            stored_rows = self.spark.read.parquet(self._at("document_rows"))
-            rows = _in_ranges(stored_rows, "number", LONG_ROWS, LONG_RANGE_BITS)
-            tables = (table.select(DOCUMENTS.names).cast(DOCUMENTS) for table in rows)
-            write_table(folder / DOCUMENTS_TABLE, DOCUMENTS, tables, row_group=ROW_GROUP)
-            self._write_statistics(collection, folder)
 
     def _write_statistics(self, collection: Collection, folder: Path) -> None:
         """Write what blocks take from the whole collection to a result directory, and the bags of documents."""
