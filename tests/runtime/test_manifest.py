@@ -104,7 +104,7 @@ def test_a_file_is_on_the_disk_before_its_name_and_its_name_afterwards(
     monkeypatch.setattr("os.fsync", lambda number: done.append("sync"))
     monkeypatch.setattr(Path, "replace", renamed)
     monkeypatch.setattr(checkpoints, "sync_directory", lambda path: done.append(f"sync {path.name}"))
-    write_durably(tmp_path / "a" / "b" / "file", b"text")
+    write_file(tmp_path / "a" / "b" / "file", b"text")
     assert done == [f"sync {tmp_path.name}", "sync a", "sync", "rename to file", "sync b"]
 
 
