@@ -42,7 +42,7 @@ def fail(chunk: Chunk, settings: Settings, folder: Path, *, strict: bool) -> Par
 
 def write(work: Path, sequence: int, writer: Any = write_bags, key: str = "key") -> list[str]:
     chunk = Chunk("a.jsonl", sequence, [Raw(1, b"{}")])
-    return write_part_checkpoint(writer, chunk, Settings(), work, key, strict=False).files
+    return write_part_checkpoint(writer, chunk, Settings(), Manifest(work), key, strict=False).files
 
 
 def test_a_part_is_found_by_its_key_with_its_report(tmp_path: Path) -> None:
