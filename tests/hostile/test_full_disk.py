@@ -150,6 +150,20 @@ def test_removed_work_directory_is_one_sentence(tmp_path: Path, records: Path, m
     assert not (tmp_path / "out.jsonl").exists()
 
 
+def test_a_removed_part_is_one_sentence(tmp_path: Path, records: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = LocalEngine.convert_documents
+
+    def remove_after(*arguments: object) -> object:
+        done = made(*arguments)  # type: ignore[arg-type]
+        next((tmp_path / "work").rglob("*.jsonl")).unlink()
+        return done
+
+    monkeypatch.setattr(LocalEngine, "convert_documents", remove_after)
+    with pytest.raises(OutputError, match=r"\.jsonl was removed during the run; run the same command again\.$"):
+        convert(records, tmp_path / "out.jsonl", resources=Resources(threads=1, work=tmp_path / "work"))
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_summary_on_a_full_disk_is_one_sentence(records: Path) -> None:

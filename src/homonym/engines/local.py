@@ -89,7 +89,7 @@ from homonym.engines.local_checkpoints import (
     remove_rounds,
     write_part_checkpoint,
 )
-from homonym.errors import CapacityError, InputError, counted
+from homonym.errors import CapacityError, InputError, OutputError, counted
 from homonym.features.text import lemmas_of
 from homonym.io.archives import ArchiveMember, sources_of
 from homonym.io.inputs import Source, size_of
@@ -158,11 +158,13 @@ class FileStart(NamedTuple):
 class LocalParts:
     """The cache keys of all parts and the files they come from, in order; ids of mentions must differ.
 
-    `sequences` is the number of raw records; merged documents are numbered after them. `settings` are those of reading;
-    `convert` if documents are converted to lines. `size` is the number of bytes of the input, None if it is not known.
+    `written` are the names of their files in the work directory. `sequences` is the number of raw records; merged
+    documents are numbered after them. `settings` are those of reading; `convert` if documents are converted to lines.
+    `size` is the number of bytes of the input, None if it is not known.
     """
 
     keys: list[str]
+    written: frozenset[str]
     files: list[FileStart]
     holds_mentions: bool
     sequences: int
@@ -254,9 +256,17 @@ class LocalEngine:
 
         Copies of one document are merged into a new record; queries leave the copies out.
         """
+        self._require_parts(read.data)
         with self._new_database(in_memory=_is_below(read.data.size, INPUT_IN_MEMORY)) as connection:
             counting.read_parts(connection, self.work)
             yield connection, self._find_duplicates(connection, read.data)
+
+    def _require_parts(self, parts: LocalParts) -> None:
+        """Fail if files of parts were removed since they were read: their records would be missing in silence."""
+        missing = min((name for name in parts.written if not (self.work / name).exists()), default=None)
+        if missing:
+            path = (self.shown_work or self.work) / missing
+            raise OutputError(f"{path} was removed during the run; run the same command again.")
 
     @contextmanager
     def _new_database(self, *, in_memory: bool = False) -> Iterator[duckdb.DuckDBPyConnection]:
@@ -593,7 +603,10 @@ class _PartReader:
         local_checkpoints.remove_other_parts(self.engine.work, self.files, self.names)
         self.engine.note_damage("read", self.damaged)
         convert = self.writer is write_lines
-        parts = LocalParts(self.keys, self.starts, holds_mentions, self.sequence, self.settings, convert, self.size)
+        parts = LocalParts(
+            self.keys, frozenset(self.files), self.starts, holds_mentions, self.sequence, self.settings, convert,
+            self.size,
+        )  # fmt: skip
         without_authors = self.counts.without_authors()
         self.engine.warnings.extend(no_authors_warnings(without_authors) + encoding_warnings(self.counts))
         return RecordsRead(

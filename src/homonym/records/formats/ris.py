@@ -9,7 +9,7 @@ RIS is parsed here and not by rispy, which silently merges or loses damaged reco
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -215,12 +215,17 @@ def _document_of(fields: list[Field], tags: Tags, notes: list[Note]) -> Document
 
 def _add_exported_ids(document: Document, tags: Tags, notes: list[Note]) -> None:
     """Add the ids that `homonym export` wrote as notes."""
-    found = dict(filter(None, map(exported_ids.exported_note, tags.get("N1", ()))))
+    found = _exported_notes(tags)
     if not found:
         return
     document_id, author_ids = (found.get(name, "") for name in (DOCUMENT_FIELD, AUTHORS_FIELD))
     exported_ids.add_exported_ids(document, document_id, author_ids, notes)
     exported_ids.note_exported_contributors(found.get(CONTRIBUTORS_FIELD, ""), notes)
+
+
+def _exported_notes(tags: Tags) -> dict[str, str]:
+    """What `homonym export` wrote as notes, by name."""
+    return dict(filter(None, map(exported_ids.exported_note, tags.get("N1", ()))))
 
 
 def _fields(lines: str) -> tuple[list[Field], bool]:
@@ -327,10 +332,16 @@ def _first_word(text: str) -> str:
 
 
 class _AuthorsByName:
-    """The authors of a record by their names; other spellings are compared only if the exact one is not found."""
+    """The authors of a record by their names; other spellings are compared only if the exact one is not found.
 
-    def __init__(self, authors: list[Author]) -> None:
-        self._places = authors_by_form((place, author.name) for place, author in enumerate(authors))
+    A name of two authors refers to none of them, unless their ids, where the record has `ids` of all, are the same.
+    """
+
+    def __init__(self, authors: list[Author], ids: Sequence[str] = ()) -> None:
+        first: dict[str | int, int] = {}
+        people: Sequence[str | int] = ids if len(ids) == len(authors) else range(len(authors))
+        places = [first.setdefault(person, place) for place, person in enumerate(people)]
+        self._places = authors_by_form((place, author.name) for place, author in zip(places, authors, strict=True))
         self._authors = authors
 
     def beginning(self, address: str) -> tuple[int | None, str]:
@@ -383,7 +394,8 @@ def authors_of(fields: list[Field], tags: Tags, notes: list[Note]) -> list[Autho
         if orcid:
             identifiers.add(authors[-1].ids, "orcid", orcid, notes)
     if authors and not tags.keys().isdisjoint(("AD", "AI", "OI", "M1", "N1")):
-        index = _AuthorsByName(authors)
+        ids = _exported_notes(tags).get(AUTHORS_FIELD, "")
+        index = _AuthorsByName(authors, [one for one in ids.split(";") if one])
         _add_orcids(authors, index, tags, notes)
         _add_named_addresses(authors, index, tags)
         _add_unnamed_addresses(authors, index, fields, tags)
