@@ -243,7 +243,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", ["done/read/*.json", "vocabulary.parquet", "mentions.parquet", "feature.bin"])
+@pytest.mark.parametrize("stage", ["done/read/*.json", "identifiers.parquet", "mentions.parquet", "feature.bin"])
 def test_ctrl_c_leaves_only_the_work_at_any_stage(large: Path, tmp_path: Path, stage: str) -> None:
     command = [
         sys.executable,

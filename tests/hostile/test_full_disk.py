@@ -159,7 +159,7 @@ def test_a_removed_part_is_one_sentence(tmp_path: Path, records: Path, monkeypat
         return done
 
     monkeypatch.setattr(LocalEngine, "convert_documents", remove_after)
-    with pytest.raises(OutputError, match=r"\.jsonl was removed during the run; run the same command again\.$"):
+    with pytest.raises(OutputError, match=r"\.jsonl was removed during the run; run the same command again\."):
         convert(records, tmp_path / "out.jsonl", resources=Resources(threads=1, work=tmp_path / "work"))
     assert not (tmp_path / "out.jsonl").exists()
 
