@@ -284,6 +284,16 @@ def test_a_preprint_is_found_by_its_number_in_arxiv_and_by_the_doi_of_that_numbe
     assert len(converted(paths, tmp_path)) == 1
 
 
+def test_numbers_in_the_old_notation_of_arxiv_have_one_form(tmp_path: Path) -> None:
+    arxiv = '{"id": "math.GT/0309136", "title": "On coins", "authors_parsed": [["Doe", "Jane", ""]], "versions": []}\n'
+    paths = written(
+        tmp_path, preprints=arxiv, escaped=ris("Über Münzen", doi="10.48550/arXiv.math/0309136"),
+        own='{"id": "a", "authors": [{"name": "Doe, Jane", "ids": {"arxiv": "doe_j_1"}}], '
+        '"ids": {"arxiv": "arXiv:math/0309136v2"}}\n',
+    )  # fmt: skip
+    assert len(converted(paths, tmp_path)) == 1
+
+
 def test_long_chains_of_copies_are_found_in_few_rounds() -> None:
     rounds = []
     for seed in range(4):

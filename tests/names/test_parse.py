@@ -187,7 +187,11 @@ KEYS = {
     "Иванов, И. И.": "IVANOV, II",
     "Иванов ИЮ": "IVANOV, IY",
     "Юлия Иванова": "IVANOVA, Y",
-    "محمد علي": "LY, M",
+    "محمد علي": "ALY, M",
+    "محمد, إ.": "MHMD, A",
+    "محمد, ا.": "MHMD, A",
+    "ع.": "A",
+    "כהן, א.ע.": "KHHN, AA",
     "नरेन्द्र मोदी": "MODI, N",
     "王小明": "WANG, X",
     "王 小明": "WANG, X",
@@ -204,6 +208,12 @@ KEYS = {
     "ジョン・スミス": "SUMISU, J",
     "Wei Wang 王伟": "WANG, W",
 }
+
+
+@pytest.mark.parametrize("given", ["אמיר", "עמית", "علي", "عَلي", "أحمد", "احمد", "إبراهيم", "آدم", "ٱحمد"])
+def test_initial_and_name_agree_where_the_first_letter_is_silent(given: str) -> None:
+    assert parse_name(f"X, {given}").initials == parse_name(f"X, {given[0]}.").initials == "A"
+    assert parse_name(f"X, בן-{given}").initials == "VA"
 
 
 @pytest.mark.parametrize(("text", "key"), KEYS.items())

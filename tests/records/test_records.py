@@ -79,6 +79,12 @@ def test_a_document_with_everything() -> None:
     assert (found.label, found.block) == ("p1", "B")
 
 
+def test_rules_for_identifiers_of_documents_are_not_those_of_authors() -> None:
+    author = {"name": "Doe, J", "ids": {"arxiv": "doe_j_1", "pmcid": "x"}}
+    read, notes = document(ids={"arxiv": "arXiv:1207.7214v2"}, authors=[author])
+    assert (read.ids, read.authors[0].ids, notes) == ({"arxiv": "1207.7214"}, author["ids"], [])
+
+
 def test_a_document_with_only_what_is_required() -> None:
     read, notes = document()
     assert notes == []

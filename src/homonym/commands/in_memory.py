@@ -361,7 +361,7 @@ def _write_documents(rows: Sequence[Mapping[str, Any]], path: Path) -> Path:
     with path.open("wb") as stream:
         for number, row in enumerate(rows, 1):
             try:
-                line = orjson.dumps(dict(row), default=_plain_value, option=orjson.OPT_SERIALIZE_NUMPY)
+                line = orjson.dumps(dict(row), default=_json_value, option=orjson.OPT_SERIALIZE_NUMPY)
                 stream.write(line + b"\n")
             except TypeError as error:
                 raise InputError(
@@ -375,17 +375,17 @@ def _table_of_rows(rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     import pyarrow as pa
 
     names = list(dict.fromkeys(str(name) for row in rows for name in row))
-    return pa.table({name: _column([_known(row.get(name)) for row in rows], name) for name in names})
+    return pa.table({name: _column([_without_missing(row.get(name)) for row in rows], name) for name in names})
 
 
-def _known(value: Any) -> Any:
+def _without_missing(value: Any) -> Any:
     """A value, or None if it is a missing value of pandas (NaT or NA)."""
     return None if type(value).__name__ in {"NaTType", "NAType"} else value
 
 
-def _plain_value(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     """What JSON has in place of a date or a missing value of pandas."""
-    if _known(value) is None:
+    if _without_missing(value) is None:
         return None
     if isinstance(value, date):
         return value.isoformat()
@@ -411,7 +411,7 @@ def _column(values: list[Any], name: str) -> pa.Array:
 def _as_text(value: Any) -> str:
     import orjson
 
-    return value if isinstance(value, str) else orjson.dumps(value, default=_plain_value).decode()
+    return value if isinstance(value, str) else orjson.dumps(value, default=_json_value).decode()
 
 
 def _arrow_table(data: ArrowStream) -> pa.Table:

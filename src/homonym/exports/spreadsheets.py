@@ -38,7 +38,6 @@ from homonym.records.fields.exported_ids import (
     WOS_CONTRIBUTORS,
     WOS_DOCUMENT,
     encoded,
-    written_author_ids,
     written_contributors,
 )
 
@@ -117,10 +116,6 @@ def paper_rows(documents: Iterable[ExportedDocument], ids: WrittenIds) -> Iterat
             joined(f"{kind}:{value}" for kind, value in document.ids.items()), joined(document.keywords),
             one_line(document.abstract), ids.of(found),
         )  # fmt: skip
-
-
-def _author_ids(found: ExportedDocument) -> str:
-    return written_author_ids({mention.entry.position: mention.person.author_id for mention in found.mentions})
 
 
 def people_rows(result: ResultTables, folder: Path) -> Iterator[Row]:
@@ -250,12 +245,14 @@ BIBLIOMETRIX_COLUMNS = (
 def write_bibliometrix(result: ResultTables, path: Path) -> None:
     """The data frame of bibliometrix as CSV: the columns of `convert2df`, in capitals, lists with semicolons."""
     names: Counter[str] = Counter()
+    ids = WrittenIds(READERS["wos"])
     with open_atomic(path) as stream:
         stream.write(_csv_line(BIBLIOMETRIX_COLUMNS, protect=False))
         for found in result.documents():
-            values = _bibliometrix_values(found)
+            values = _bibliometrix_values(found) | {BIBLIOMETRIX_AUTHORS: ids.of(found)}
             values["SR"] = _row_name(values["SR_FULL"], names)
             stream.write(_csv_line((values.get(column, "") for column in BIBLIOMETRIX_COLUMNS), protect=False))
+    ids.warn(result)
 
 
 def _row_name(name: str, names: Counter[str]) -> str:
@@ -295,7 +292,6 @@ def _bibliometrix_values(found: ExportedDocument) -> dict[str, str]:
         "UT": accession_number(found),
         "CA": joined(groups_of(found), ";"),
         "BE": joined(editors_of(found), ";"),
-        BIBLIOMETRIX_AUTHORS: _author_ids(found),
         "DOCUMENT_ID": one_line(document.id),
         WOS_DOCUMENT: encoded(document.id),
         WOS_CONTRIBUTORS: written_contributors(document.other_contributors),

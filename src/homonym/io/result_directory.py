@@ -123,7 +123,8 @@ def require_elsewhere(path: Path) -> None:
         here = []
     if first_within(_target(path), here):
         raise OutputError(
-            f"{path} is the current directory, and a changed copy replaces it; change to another directory first."
+            f"the current directory is in {path}, which is replaced by a changed copy; "
+            "change to another directory first."
         )
 
 

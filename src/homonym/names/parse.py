@@ -140,8 +140,11 @@ _GREEK_DIGRAPHS = (
     (re.compile(r"([αεΑΕ])[υύΥΎ]"), r"\1v"),
     (re.compile(r"\b[μΜ][πΠ]"), "b"),
 )
-# Hebrew and Arabic letters without a sound of their own, which are transliterated to nothing.
-_SILENT = str.maketrans("אעعء", "AAAA")
+# Hebrew alef and ayin, Arabic hamza, alef and ayin are transliterated to nothing, but an initial needs a letter. Vowel
+# signs may follow.
+_FIRST_SILENT = re.compile(
+    r"(?:^|(?<=-))[\u05d0\u05e2\u0621\u0623\u0625\u0627\u0639\u0671][\u0591-\u05c7\u064b-\u0652]*"
+)
 # "Иванов Иван Иванович": a patronymic comes last only where the surname comes first.
 _CYRILLIC = r"[\u0400-\u052f'’-]+"
 _PATRONYMIC = r"(?:[оеё]вич|[вьктм]ич|[оеёії]вна|[иі]чна)"
@@ -284,7 +287,7 @@ def _clean(text: str) -> str:
 def _fold(text: str) -> str:
     """Transliterate any script to A-Z, with hyphens only between letters."""
     if not text.isascii():
-        text = anyascii(_with_greek_digraphs(text)).strip(".'`") or text.translate(_SILENT)
+        text = anyascii(_FIRST_SILENT.sub("a", _with_greek_digraphs(text)))
     text = text.upper().strip(".-")
     return text if text.isalpha() else _NOT_LETTERS.sub("", text).strip("-")
 

@@ -93,10 +93,10 @@ class Problems:
 # Years outside this range are typing errors or placeholders such as 0 or 9999.
 FIRST_YEAR, LAST_YEAR = 1000, 2200
 
-# Four digits, also those of 201405 and 20140315; 20145 is no year.
 #: A year anywhere in a text.
 ANY_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
-#: Four digits anywhere in a text, also those at the beginning of a date without separators.
+#: Four digits anywhere in a text, also those at the beginning of a date without separators: those of 201405 and
+#: 20140315; 20145 is no year.
 FOUR_DIGITS = re.compile(r"(?<!\d)\d{4}(?!\d(?:\d\d)*+(?!\d))")
 _LEADING_YEAR = re.compile(r"\s*+\d{4}(?!\d(?:\d\d)*+(?!\d))")
 

@@ -86,8 +86,8 @@ def run_tasks(
     """The results of tasks in order, computed in this process or in several worker processes.
 
     Workers inherit the open files `hold`: a lock among them is not released before all workers have ended. If they are
-    forked, there may be only one; each runs `prepare` while it waits for its first task, and `beside` runs on a thread
-    of this process at the same time.
+    forked, a single one is allowed, and each runs `prepare` while it waits for its first task. `beside` runs on a
+    thread of this process at the same time.
     """
     if processes <= 1 and not fork:
         for task in tasks:

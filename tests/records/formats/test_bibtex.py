@@ -172,6 +172,7 @@ def test_reads_year(fields: str, year: int | None) -> None:
         ("eprint = {123}, eprinttype = {pubmed}", {"pmid": "123"}),
         ("eprint = {1706.03762v5}, archivePrefix = {arXiv}", {"arxiv": "1706.03762"}),
         ("eprint = {hep-th/9901001}, eprinttype = {arxiv}", {"arxiv": "hep-th/9901001"}),
+        ("eprint = {math.GT/0309136}, eprinttype = {arxiv}", {"arxiv": "math/0309136"}),
         ("eprint = {1706.03762}, eprinttype = {jstor}", {}),
         ("arxivId = {1706.03762}", {"arxiv": "1706.03762"}),
         ("journal = {arXiv preprint arXiv:1706.03762}", {"arxiv": "1706.03762"}),
@@ -559,6 +560,11 @@ def test_flipped_byte_affects_one_entry(place: int, byte: int) -> None:
 def test_joins_repeated_keywords_fields() -> None:
     assert one('title = "T", keywords = "a, b", keywords = "c", keywords = {d}').keywords == ["a, b", "c", "d"]
     assert one("title = {T}, title = {U}").title == "T"
+
+
+def test_joins_any_number_of_author_fields() -> None:
+    names = [f"Doe, {chr(65 + number % 26)}{'x' * 200}{number}" for number in range(600)]
+    assert len(one(", ".join(f"author = {{{name}}}" for name in names)).authors) == 600
 
 
 def test_joins_repeated_author_fields() -> None:

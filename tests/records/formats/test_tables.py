@@ -227,6 +227,19 @@ def test_addresses_behind_names_keep_two_authors_with_one_name_apart(read: Reads
     assert [author.affiliations for author in document.authors] == [["Univ A (Lab), Rome"], ["Univ B"], ["Univ C"]]
 
 
+def test_addresses_behind_a_name_of_two_authors_belong_to_nobody_else(read: Reads) -> None:
+    row = {"Publication ID": "pub.1", "Title": "On felt", "Authors": "Wang, W; Wang, W; Li, X"}
+    addresses = "Li, X (Univ A); Wang, W (Univ B (Lab), Rome)"
+    document = read(written([row | {"Authors (Raw Affiliation)": addresses}])).one
+    assert [author.affiliations for author in document.authors] == [[], [], ["Univ A"]]
+
+
+def test_an_error_of_a_spreadsheet_is_no_value_in_a_row_that_is_too_long(read: Reads) -> None:
+    found = read('Authors,Title,DOI,Year,Journal\n"Doe, J",#NAME?,10.1000/x,2010,a,b\n')
+    assert (found.one.title, names_of(found.one)) == ("", ["Doe, J"])
+    assert "#NAME? in the column 'Title' is an error of a spreadsheet" in [one.reason for one in found.problems]
+
+
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -895,6 +908,14 @@ def test_reads_openalex_table(read: Reads) -> None:
         {"openalex": "A1"},
         {"orcid": "0000-0002-1825-0097", "openalex": "A2"},
     ]
+
+
+@pytest.mark.parametrize("names", ["作者,作者ID,标题", "著者名,著者ID,タイトル"])
+def test_translated_author_ids_alone_are_not_scopus(names: str, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text(f"{names}\n张三,7,On x\n")
+    with Source(path) as source:
+        assert not scopus.FORMAT.recognises(source)
 
 
 def test_reads_embase_table(read: Reads) -> None:

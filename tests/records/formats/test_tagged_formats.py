@@ -221,6 +221,8 @@ def test_ris_assigns_addresses_only_if_unambiguous(read: Read) -> None:
 def test_ris_keeps_the_addresses_of_two_authors_with_one_name_apart(read: Read) -> None:
     behind = one(read, "AU  - Li, X.", "AD  - Univ A", "AU  - Li, X.", "AD  - Univ B", "AU  - Roe, A.", "AD  - Univ C")
     assert [author.affiliations for author in behind.authors] == [["Univ A"], ["Univ B"], ["Univ C"]]
+    behind = one(read, "AU  - Li, X.", "AD  - Li, X.: Univ A", "AU  - Li, X.", "AD  - Li, X.: Univ B", "AU  - Roe, A.")
+    assert [author.affiliations for author in behind.authors] == [["Univ A"], ["Univ B"], []]
     unclear = one(read, "AU  - Li, X.", "AU  - Li, X.", "AD  - Li, X.: Univ A")
     assert [author.affiliations for author in unclear.authors] == [[], []]
     record = ris_record("AU  - Li, X.", "AU  - Li, X.", "AI  - Li, X.; ORCID: 0000-0002-1825-0097")
@@ -396,6 +398,7 @@ def test_ris_of_endnote_has_values_in_lines(read: Read) -> None:
         ("UR  - https://pubmed.ncbi.nlm.nih.gov/12345678/", {"pmid": "12345678"}),
         ("UR  - http://www.ncbi.nlm.nih.gov/pubmed/12345678", {"pmid": "12345678"}),
         ("UR  - http://arxiv.org/abs/2001.01234v2", {"arxiv": "2001.01234"}),
+        ("UR  - https://arXiv.org/pdf/math.GT/0309136v1.pdf?x=1", {"arxiv": "math/0309136"}),
         ("C3  - PUBMED 12345678,EMBASE 61", {"pmid": "12345678"}),
         ("C2  - PMC1234567", {"pmcid": "PMC1234567"}),
         ("AN  - ISI:A1997XU12300001", {"wos": "A1997XU12300001"}),

@@ -43,7 +43,11 @@ _DIMENSIONS = re.compile(r"\b(?:ur|pub)(?:\.\d++)++", re.IGNORECASE)
 # The number of a document in arXiv, without its version, in both notations; to be compiled with IGNORECASE.
 ARXIV_NUMBER = r"\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z-]{2,9})?/\d{7}"
 
-_ARXIV = re.compile(rf"(?:^|[/:.\s])({ARXIV_NUMBER})(?:v\d{{1,3}})?(?:\.pdf)?(?:\s*\[[^\]]*\])?$", re.IGNORECASE)
+_ARXIV = re.compile(
+    rf"(?:^|[/:.\s])(?!arxiv\.)({ARXIV_NUMBER})(?:v\d{{1,3}})?(?:\.pdf)?(?:[?#]\S*|\s*\[[^\]]*\])?[.,;/\s]*+$",
+    re.IGNORECASE,
+)
+_SUBJECT_CLASS = re.compile(r"\.[a-z-]+(?=/)")
 
 # Prefix of the identifiers in tables and dumps of OpenAlex.
 OPENALEX_PREFIX = "https://openalex.org/"
@@ -157,9 +161,11 @@ def doi(text: str) -> str | None:
     ('10.1000/abc.123', '10.1000/x', '10.1000/y(1)', None)
     >>> doi("https://doi.org/10.1000%2Fx%281%29"), doi("10.1002/1&lt;2::aid&gt;3")
     ('10.1000/x(1)', '10.1002/1<2::aid>3')
+    >>> doi("10.1002/1%3C2"), doi("10.1000/50%"), doi("10.1000/a%zz%e9")
+    ('10.1002/1<2', '10.1000/50%', '10.1000/a%zz%e9')
     """
-    if "%2" in text:
-        text = unquote(text)
+    if "%" in text and "\ufffd" not in (unquoted := unquote(text)):
+        text = unquoted
     if "&" in text:
         text = html.unescape(text)
     found = _DOI.search(text)
@@ -171,15 +177,17 @@ def doi(text: str) -> str | None:
 
 
 def arxiv(text: str) -> str | None:
-    """The number of a document in arXiv, without its version.
+    """The number of a document in arXiv in lower case, without its version and subject class.
 
     >>> arxiv("https://arxiv.org/abs/hep-th/9901001v3"), arxiv("arXiv:1207.7214"), arxiv("10.48550/arxiv.1207.7214v1")
     ('hep-th/9901001', '1207.7214', '1207.7214')
     >>> arxiv("math.GT/0309136"), arxiv("arXiv: 1207.7214 [hep-ex]"), arxiv("12345")
-    ('math.GT/0309136', '1207.7214', None)
+    ('math/0309136', '1207.7214', None)
+    >>> arxiv("http://arxiv.org/abs/1207.7214v2?x")
+    '1207.7214'
     """
     found = _ARXIV.search(text)
-    return found[1] if found else None
+    return _SUBJECT_CLASS.sub("", found[1].lower()) if found else None
 
 
 def arxiv_of_doi(text: str) -> str | None:
@@ -187,6 +195,8 @@ def arxiv_of_doi(text: str) -> str | None:
 
     >>> arxiv_of_doi("10.48550/arxiv.1207.7214"), arxiv_of_doi("10.1000/x")
     ('1207.7214', None)
+    >>> arxiv_of_doi("10.48550/arxiv.hep-th/9901001"), arxiv_of_doi("10.48550/arxiv.math.gt/0309136")
+    ('hep-th/9901001', 'math/0309136')
     """
     return arxiv(text) if text.startswith("10.48550/arxiv.") else None
 
@@ -226,12 +236,12 @@ _KINDS: dict[str, Callable[[str], str | None]] = {
     "scopus": scopus,
     "doi": doi,
     "pmid": number,
-    "pmcid": _numbered_pmcid,
-    "arxiv": arxiv,
     "wos": web_of_science,
     "dimensions": dimensions,
     "isni": isni,
 }
+# Kinds with a rule for documents only: the same names may stand for other identifiers of people, such as warner_s_1.
+_DOCUMENT_RULES: dict[str, Callable[[str], str | None]] = _KINDS | {"pmcid": _numbered_pmcid, "arxiv": arxiv}
 # How messages and pages call the kinds of identifiers; others are shown as they are.
 TITLES = {
     "orcid": "ORCID", "researcherid": "ResearcherID", "scopus": "Scopus id", "doi": "DOI", "pmid": "PubMed id",
@@ -240,16 +250,19 @@ TITLES = {
 }  # fmt: skip
 
 
-def normalise(kind: str, value: object) -> str | None:
+def normalise(kind: str, value: object, *, of_document: bool = False) -> str | None:
     """The normal form of an identifier of a kind, None if it is invalid; the text itself for kinds without a rule.
 
     >>> normalise("ORCID", "0000-0002-1825-0098"), normalise("dblp", "Wei Wang 0012"), normalise("scopus", 7003)
     (None, 'Wei Wang 0012', '7003')
+    >>> normalise("arxiv", "warner_s_1"), normalise("arxiv", "1207.7214v1", of_document=True)
+    ('warner_s_1', '1207.7214')
     """
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
     text = str(value).strip()
-    rule = _KINDS.get(kind) or _KINDS.get(identifier_kind(kind))
+    rules = _DOCUMENT_RULES if of_document else _KINDS
+    rule = rules.get(kind) or rules.get(identifier_kind(kind))
     return (rule(text) if rule else text) or None
 
 
@@ -284,7 +297,8 @@ def add(ids: dict[str, str], kind: str, text: str, notes: list[Note], *, of: str
     # Dimensions calls its own identifiers Researcher IDs.
     if kind == "researcherid" and "." in text and dimensions(text):
         kind = "dimensions"
-    if normal := normalise(kind, text):
+    # No format has a kind of people that has a rule for documents only.
+    if normal := normalise(kind, text, of_document=True):
         ids.setdefault(kind, normal)
     else:
         owner = f" of {of!r}" if of else ""

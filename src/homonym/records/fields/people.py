@@ -35,7 +35,7 @@ _EAST_ASIAN_PLACEHOLDERS = frozenset(
     "佚名 匿名 无名氏 無名氏 作者不详 作者不詳 作者不明 著者不明 不详 不詳 익명 작자미상".split()
 )
 _LONGEST_PLACEHOLDER = 60
-# Maximum length of placeholders that are also names.
+# Placeholders up to this length may be names when written twice: `Na, Na`.
 _LONGEST_NAME_LIKE = 4
 
 # Suffixes of names, in lower case, as they follow a comma.
@@ -261,6 +261,8 @@ class AuthorIndex:
     (0, 0, 2, None)
     >>> AuthorIndex([("Li, Xu", "Li, X"), ("Li, Xin", "Li, X"), ("Wu, Y",), ("Wu, Y",)]).find("Li, X") is None
     True
+    >>> authors.knows("Li, Xin"), authors.knows("Wu, Y")
+    (True, False)
     """
 
     def __init__(self, names: Sequence[Sequence[str]]) -> None:
@@ -275,6 +277,10 @@ class AuthorIndex:
         """The number of the author that a name refers to; None if there is none, or more than one."""
         form = folded(name)
         return self._exact[form] if form in self._exact else self._short.get(surname_and_initial(name))
+
+    def knows(self, name: str) -> bool:
+        """Whether a name refers to an author, or to more than one."""
+        return folded(name) in self._exact or surname_and_initial(name) in self._short
 
 
 class FullNameIndex(AuthorIndex):

@@ -64,7 +64,7 @@ def parse_record(text: bytes, context: object = None) -> Parsed:
         raise BrokenRecordError("neither 'authors_parsed' nor 'authors': not an arXiv record")
     notes: list[Note] = []
     number = _number(raw)
-    ids = {"arxiv": number} if number else {}
+    ids = {"arxiv": identifiers.arxiv(number) or number} if number else {}
     if isinstance(given := raw.get("doi"), str) and (doi := identifiers.doi(given)):
         ids["doi"] = doi
     document = Document(

@@ -193,7 +193,8 @@ def _arxiv(fields: Fields, addresses: list[str]) -> str | None:
     # Google Scholar and Zotero have it only in a text: "arXiv preprint arXiv:1706.03762".
     texts = [fields.get(name, "") for name in ("journal", "number", "note", "publisher")] + addresses
     given += [text for text in texts if "arxiv" in text.lower()]
-    return _first(_ARXIV, [text for text in given if text])
+    found = _first(_ARXIV, [text for text in given if text])
+    return identifiers.arxiv(found) if found else None
 
 
 def _dblp(key: str, addresses: list[str]) -> str | None:

@@ -36,9 +36,8 @@ _FOLLOWS = re.compile(rf"\s*+(?:[,#}})]|{_NAME})")
 # Maximum number of damaged fields in an entry; with more, the entry is broken.
 _MAX_DAMAGED = 10
 
-# Fields that are joined where an entry has several, with what separates their values, and their maximum length.
-_LIST_SEPARATORS = {"keywords": "; ", "author": " and "}
-_LONGEST_LIST = 100_000
+# Length of keywords from which further fields of keywords are left out.
+_LONGEST_KEYWORDS = 10_000
 
 # Maximum length of a value that is joined with "#": abbreviations that use each other can grow without limit.
 _LONGEST_JOINED = 1 << 14
@@ -51,6 +50,7 @@ class Entry:
     kind: str
     key: str = ""
     fields: dict[str, str] = field(default_factory=dict)
+    more_authors: list[str] = field(default_factory=list)  # of further fields "author", while the entry is read
     notes: list[Note] = field(default_factory=list)
 
     def note_damage(self, note: str) -> None:
@@ -85,7 +85,11 @@ def parse_entry(text: str, macros: Mapping[str, str], begin: int = 0) -> tuple[E
     if text.rfind("\nUnique-ID") > 0 and (fields := _wos_fields(text[place:])):
         entry.fields = fields
         return entry, len(text)
-    return entry, _read_fields(text, place, _ENDS[delimiter], entry, macros)
+    end = _read_fields(text, place, _ENDS[delimiter], entry, macros)
+    if entry.more_authors:
+        entry.fields["author"] = " and ".join([entry.fields["author"], *entry.more_authors])
+        entry.more_authors.clear()
+    return entry, end
 
 
 def _wos_fields(text: str) -> dict[str, str] | None:
@@ -112,10 +116,14 @@ def _field_name(text: str) -> str:
     return _normal_name(text.strip()) if _WHOLE_NAME.fullmatch(text) else ""
 
 
-def _add_field(fields: dict[str, str], name: str, value: str) -> None:
+def _add_field(entry: Entry, name: str, value: str) -> None:
     """Add a field unless its name exists; several fields of keywords or authors, as some programs write, are joined."""
-    if fields.setdefault(name, value) is not value and name in _LIST_SEPARATORS and len(fields[name]) < _LONGEST_LIST:
-        fields[name] += f"{_LIST_SEPARATORS[name]}{value}"
+    if entry.fields.setdefault(name, value) is value:
+        return
+    if name == "author":  # joined at the end, because joining one after the other takes quadratic time
+        entry.more_authors.append(value)
+    elif name == "keywords" and len(entry.fields[name]) < _LONGEST_KEYWORDS:
+        entry.fields[name] += f"; {value}"
 
 
 def _read_fields(text: str, place: int, end: re.Pattern[str], entry: Entry, macros: Mapping[str, str]) -> int:
@@ -126,11 +134,11 @@ def _read_fields(text: str, place: int, end: re.Pattern[str], entry: Entry, macr
             close = _closing(text, begin) if text.startswith("{", begin) else None
             following = _FIELD_NAME.match(text, close + 1) if close else None
             if following:  # as nearly always; other values are read by _Value
-                _add_field(entry.fields, _normal_name(name), text[begin + 1 : close])
+                _add_field(entry, _normal_name(name), text[begin + 1 : close])
                 found = following
                 continue
             value, place = _Value(text, begin, macros, entry).read(name)
-            _add_field(entry.fields, _normal_name(name), value)
+            _add_field(entry, _normal_name(name), value)
         elif found := end.match(text, place):
             place = found.end()
             if not _FIELD_AHEAD.match(text, place):

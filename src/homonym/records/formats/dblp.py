@@ -239,7 +239,8 @@ def _document_ids(key: str, links: Iterable[str]) -> dict[str, str]:
         if "doi" not in ids and (doi := identifiers.doi(link)):
             ids["doi"] = doi
         if "rxiv" in link and (found := _ARXIV.search(link)):
-            ids.setdefault("arxiv", found[1] or found[2])
+            written = found[1] or found[2]
+            ids.setdefault("arxiv", identifiers.arxiv(written) or written)
     return ids
 
 

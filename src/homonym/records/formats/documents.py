@@ -96,7 +96,7 @@ def _parse_object(raw: dict[str, Any], *, has_markup: bool) -> Parsed:
         referenced_authors=_texts(raw, "referenced_authors", notes),
         other_authors=_texts(raw, "other_authors", notes),
         other_contributors=_texts(raw, "other_contributors", notes),
-        ids=_first_ids(raw.get("ids"), notes),
+        ids=_first_ids(raw.get("ids"), notes, of_document=True),
     )
     if document.other_contributors:  # they have left gaps
         notes = [note for note in notes if note[0] != "author" or not _is_gap(raw["authors"], note[1])]
@@ -290,21 +290,21 @@ def _texts(raw: dict[str, Any], key: str, notes: list[Note]) -> list[str]:
     return []
 
 
-def _first_ids(value: Any, notes: list[Note]) -> dict[str, str]:
+def _first_ids(value: Any, notes: list[Note], *, of_document: bool = False) -> dict[str, str]:
     """Identifiers by kind. If a list is given for a kind, its first item counts."""
     if isinstance(value, dict):
         value = {kind: given[0] if isinstance(given, list) and given else given for kind, given in value.items()}
-    return _ids(value or None, notes)
+    return _ids(value or None, notes, of_document=of_document)
 
 
-def _ids(value: Any, notes: list[Note]) -> dict[str, str]:
+def _ids(value: Any, notes: list[Note], *, of_document: bool = False) -> dict[str, str]:
     """Valid identifiers by kind; invalid ones are noted."""
     if value is not None and not isinstance(value, dict):
         notes.append(("field", f"ids must be an object, got {type(value).__name__}"))
         return {}
     found: dict[str, str] = {}
     for kind, given in (value or {}).items():
-        if normal := identifiers.normalise(kind, given):
+        if normal := identifiers.normalise(kind, given, of_document=of_document):
             found[kind] = normal
         elif given not in (None, ""):
             notes.append(("field", f"{given!r} is not a valid {identifiers.TITLES.get(kind, kind)}"))

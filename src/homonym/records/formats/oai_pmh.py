@@ -146,7 +146,7 @@ def _venue(fields: Fields, names: list[str], *, paper: bool) -> str:
 def _ids(identifier: str, paper: str, names: list[str]) -> dict[str, str]:
     ids = {"oai": identifier} if identifier else {}
     if paper:
-        ids["arxiv"] = paper
+        ids["arxiv"] = identifiers.arxiv(paper) or paper
     for name in names:
         if "10." in name and (doi := identifiers.doi(name)):
             return ids | {"doi": doi}
@@ -287,7 +287,7 @@ def _paper(leaves: list[Leaf]) -> Parsed:
         year=publication_year(fields.get("created", "").strip(), notes),
         venue=_plain(fields.get("journal-ref", "")),
         categories=fields.get("categories", "").split(),
-        ids={kind: value for kind, value in (("arxiv", number), ("doi", doi)) if value},
+        ids={kind: value for kind, value in (("arxiv", identifiers.arxiv(number) or number), ("doi", doi)) if value},
     )
     return document, notes
 

@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
-from urllib.parse import unquote
 
 from homonym.io.inputs import Source
 from homonym.records.fields import exported_ids, identifiers
@@ -111,7 +110,6 @@ _KNOWN_TAGS = (
 )
 _LAX_TAG = re.compile(rf"\n((?:{_KNOWN_TAGS})(?=[ \t]+-|-[ \t\n]))[ \t]*-[ \t]*", re.IGNORECASE)
 
-_ARXIV = re.compile(rf"arxiv\.org/(?:abs|pdf)/({identifiers.ARXIV_NUMBER})", re.IGNORECASE)
 _PUBMED = re.compile(r"(?:pubmed(?:\.ncbi\.nlm\.nih\.gov)?/|PMID:? ?(?:NLM)?|PUBMED )(\d{4,8})\b")
 _PUBMED_WORDS = ("pubmed", "PMID", "PUBMED")
 _PMID_TAGS = {"Scopus": "C2", "Embase": "C5", "MEDLINE": "AN", "Medline": "AN", "PubMed": "AN", "NLM": "AN"}
@@ -279,14 +277,14 @@ def _referenced_authors(tags: Tags) -> list[str]:
 def _ids(tags: Tags) -> dict[str, str]:
     accession = first(tags, "AN", "UT")
     addresses = " ".join(value.strip() for tag in ("UR", "L2") for value in tags.get(tag, ()))
-    arxiv = _ARXIV.search(addresses) if "xiv.org" in addresses else None
+    papers = [address for address in addresses.replace(";", " ").split() if "arxiv.org/" in address.lower()]
     found = {
         "wos": identifiers.web_of_science(accession) if accession.startswith(("WOS:", "ISI:")) else None,
         "scopus": identifiers.scopus_document(addresses),
         "doi": _doi(tags),
         "pmid": _pmid(tags, accession, addresses),
         "pmcid": other if (other := first(tags, "C2").upper()).startswith("PMC") else None,
-        "arxiv": arxiv[1].lower() if arxiv else None,
+        "arxiv": next(filter(None, map(identifiers.arxiv, papers)), None),
     }
     return {kind: value for kind, value in found.items() if value}
 
@@ -297,7 +295,7 @@ def _doi(tags: Tags) -> str | None:
         for value in tags.get(tag, ()):
             if tag in ("M3", "N1") and not value.lower().startswith(("doi", "http", "10.")):
                 continue
-            if ("/" in value or "%" in value) and len(value) < 1000 and (doi := identifiers.doi(unquote(value))):
+            if ("/" in value or "%" in value) and len(value) < 1000 and (doi := identifiers.doi(value)):
                 return _VIEW.sub("", doi) if tag in ("UR", "L2") else doi
     return None
 
@@ -539,7 +537,7 @@ def _add_to_author_before(authors: list[Author], index: _AuthorsByName, fields: 
             owner = following if is_next else index.find(name)
             following = following if owner is None else owner + 1
         elif tag == "AD":
-            for address in _unassigned(authors, index, value):
+            for address in _unassigned(authors, index, value, owner):
                 if owner is not None:
                     add_address(authors[owner], address)
 
@@ -553,14 +551,19 @@ def _add_bracketed(authors: list[Author], index: _AuthorsByName, names: str, add
             add_address(authors[owner], f"{address} {email}")
 
 
-def _unassigned(authors: list[Author], index: _AuthorsByName, value: str) -> list[str]:
-    """Add the addresses of a field that begin with an author's name to that author; return the others."""
+def _unassigned(authors: list[Author], index: _AuthorsByName, value: str, before: int | None = None) -> list[str]:
+    """Add the addresses of a field that begin with an author's name to that author; return the others.
+
+    A name of several authors refers to the one `before` the field, if that author has it.
+    """
     others = []
     several = _NEXT_ADDRESS.split(value) if ";" in value or "\n" in value else [value]
     for address in filter(None, map(str.strip, several)):
         owner, rest = index.beginning(address)
-        if owner is None and rest != address:
-            continue
+        if owner is None and rest != address:  # a name of several authors
+            if before is None or not address.startswith(authors[before].name):
+                continue
+            owner = before
         if owner is None and (":" in address or "@" in address or address[1:2] == "."):
             named = _NAMED.match(address)
             name = next(filter(None, named.groups())) if named else ""

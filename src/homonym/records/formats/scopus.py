@@ -34,7 +34,8 @@ from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.reader import Columns, Format, Records
 
 # Columns that only Scopus has, and columns that identify Scopus only in combination.
-_OWN = frozenset({"Author(s) ID", "Authors with affiliations", "EID"})
+_AUTHOR_IDS = "Author(s) ID"
+_OWN = frozenset({_AUTHOR_IDS, "Authors with affiliations", "EID"})
 _USUAL = frozenset(
     {"Source title", "Art. No.", "Page start", "Page count", "Cited by", "Author Keywords", "Index Keywords"}
     | {"Abbreviated Source Title", "Publication Stage", "Correspondence Address", "Author full names", "PubMed ID"}
@@ -133,7 +134,9 @@ def _is_scopus(names: tuple[str, ...]) -> bool:
     found = frozenset(english_names(names))
     if not found & _PEOPLE or not found & _WORK or found & _WEB_OF_SCIENCE:
         return False
-    return bool(found & _OWN) or len(found & _USUAL) >= 3
+    # The translations of this column are names that any table may have.
+    own = _OWN if _AUTHOR_IDS in names else _OWN - {_AUTHOR_IDS}
+    return bool(found & own) or len(found & (_USUAL | {_AUTHOR_IDS})) >= 3
 
 
 def _is_wide(names: tuple[str, ...]) -> bool:

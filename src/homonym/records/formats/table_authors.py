@@ -385,15 +385,19 @@ def _add_bracketed(authors: list[Author], text: str) -> bool:
         return False
     parts = [entry.partition("(") for entry in _BEHIND_BRACKETS.split(text[:-1])]
     index = AuthorIndex([[author.name] for author in authors])
-    owner = -1
-    for name, bracket, inside in parts:
-        found = _bracketed_owner(authors, index, name.strip(), owner + 1)
-        if found is None and owner < 0:
+    owner, expected = None, 0
+    for number, (name, bracket, inside) in enumerate(parts):
+        found = _bracketed_owner(authors, index, name.strip(), expected)
+        if found is not None:
+            owner, expected = found, found + 1
+        elif index.knows(name):  # the name of several authors: it is not known whose addresses these are
+            owner = None
+        elif number == 0:
             return False
-        if found is None:  # a bracket within the addresses of the author before
+        else:  # a bracket within the addresses of the author before
             inside = f"{name}{bracket}{inside}"
-        owner = owner if found is None else found
-        add_affiliations(authors[owner], inside.split(";"))
+        if owner is not None:
+            add_affiliations(authors[owner], inside.split(";"))
     return True
 
 

@@ -142,7 +142,7 @@ def _ids(raw: dict[str, Any]) -> dict[str, str]:
         "doi": identifiers.doi(doi) or identifiers.doi(_doi_address(raw.get("url"))),
         "pmid": identifier(raw.get("PMID")) or (identifiers.number(pmid[1]) if pmid else None),
         "pmcid": identifier(raw.get("PMCID")).upper() or (pmcid[1].upper() if pmcid else None),
-        "arxiv": arxiv[1].lower() if arxiv else None,
+        "arxiv": identifiers.arxiv(arxiv[1]) if arxiv else None,
     }
     return {kind: value for kind, value in found.items() if value}
 

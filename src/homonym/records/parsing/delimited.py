@@ -400,7 +400,8 @@ def usable_cells(text: bytes, header: Header, checks: Checks, needed: Iterable[i
     if not any(place < trusted for place in needed):
         raise BrokenRecordError(_wrong_width(cells, header))
     lost = word_list(list(header.names[trusted:])) or "the cells after the last column"
-    return used, [("field", f"{_wrong_width(cells, header)}; not used: {lost}")]
+    errors = remove_errors(used, header.names)
+    return used, [("field", f"{_wrong_width(cells, header)}; not used: {lost}"), *errors]
 
 
 def remove_errors(cells: list[str], columns: Sequence[str]) -> list[Note]:
