@@ -360,6 +360,14 @@ def test_confidence_does_not_depend_on_the_number_of_threads() -> None:
     assert one == several
 
 
+def test_confidence_is_learnt_at_the_limit_of_the_copied_blocks() -> None:
+    names = topical(200, 6, 1)
+    of_larger_blocks = replace(names, limit_mentions=4 * names.mentions)
+    twice_the_limit = learn_confidence([names], Settings(kappa=6.0))
+    found = learn_confidence([of_larger_blocks], Settings(kappa=3.0))
+    assert confidence_to_json(found) == confidence_to_json(twice_the_limit)
+
+
 def test_confidence_is_calibrated_on_other_names() -> None:
     """The expected calibration error over ten bins is small on names like those of the training."""
     run = Settings(kappa=3.0)

@@ -204,10 +204,10 @@ def learn_confidence(
     """Learn from pseudo-names, clustered with the settings of the run; `real` are real blocks to compare them with."""
 
     def cluster_names(names: LabelledNames) -> Clustering:
-        prior = names.name_prior_for(settings)
         return cluster(
-            names.bags, names.frequencies, settings, constraints=names.constraints, names=prior, margins=True
-        )
+            names.bags, names.frequencies, settings, constraints=names.constraints,
+            names=names.name_prior_for(settings), margins=True, limit_sizes=names.limit_mentions,
+        )  # fmt: skip
 
     pseudo = [clustering for _, clustering in map_in_order(cluster_names, drawn, threads)]
     parts = [_observe(number, *found) for number, found in enumerate(zip(drawn, pseudo, strict=True))]

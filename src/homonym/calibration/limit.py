@@ -143,9 +143,10 @@ class LimitCalibrator:
         self._copied: _CopiedBlocks | None = None
         # The limit with the best F1, if a stricter one was chosen for a target precision.
         self._unstrict: Limit | None = None
-        self.unavailable = self._too_small()
-        self.has_blocks = not self.unavailable
-        self.unavailable = self.unavailable or self._find_people()
+        too_small = self._too_small()
+        # Whether the trust in names and the chance limit can be calibrated, which need no people.
+        self.is_large_enough = too_small is None
+        self.unavailable = too_small or self._find_people()
         self.advance(PEOPLE)
 
     def _too_small(self) -> str | None:
@@ -223,11 +224,11 @@ class LimitCalibrator:
     def find(self) -> CalibratedLimit:
         """Improve limit and pseudo-names alternately; the last ones also show which limit has the target precision."""
         limit = self.settings.limit
-        if self.has_blocks:  # these two need no people
+        if self.is_large_enough:
             self._find_name_trust()
             self._find_chance_limit()
         if self.unavailable:
-            # Where nothing is known about them, names are not trusted.
+            # Where nothing was calibrated, names are not trusted.
             return CalibratedLimit(
                 limit, why=self._why_default(),
                 chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust or 0.0,
@@ -313,10 +314,12 @@ class LimitScores:
     @staticmethod
     def measure(drawn: list[LabelledNames], settings: Settings, threads: int, highest: float = np.inf) -> LimitScores:
         """Sweep over the limits up to a multiple of the default and look up the multiples of the default."""
-        own, default = (
-            np.concatenate([limits(starts(sizes), settings.limit, drawn[0].frequencies.mentions) for sizes in each])
-            for each in ([names.mentions for names in drawn], [names.limit_sizes for names in drawn])
-        )
+        mentions = drawn[0].frequencies.mentions
+
+        def limits_of(sizes: list[Integers]) -> Floats:
+            return np.concatenate([limits(starts(one), settings.limit, mentions) for one in sizes])
+
+        own, default = limits_of([names.mentions for names in drawn]), limits_of([names.limit_sizes for names in drawn])
         # Names with the limit of a larger block need a sweep that begins at a higher multiple of their own limit.
         method = RelativeFrequencies(settings, ratio=STEP, highest=highest * float((default / own).max()))
         curves = curves_of_several(method, drawn, threads)

@@ -54,8 +54,8 @@ MAX_NAME_MENTIONS = 200
 # Maximum number of pseudo-names for each number of people up to 10, and for all larger numbers together; and the number
 # of pairs of mentions from which on there are no more. At least one is built: each is merged at dozens of limits.
 NAMES_PER_SIZE, PAIRS_PER_SIZE = 15, 40_000
-# Minimum number of pseudo-names, if there are as many blocks: a collection of large blocks that have one or two people
-# each, or very many, would get only a few names.
+# Minimum number of pseudo-names, as far as there are NAMES_PER_SIZE of each number of people: blocks that were left out
+# for their pairs are added. A collection of large blocks that have one or two people each would get only a few names.
 MIN_NAMES_DRAWN = 40
 # Number of candidates that the most similar person is chosen from. With more, Web of Science gets a better limit, but
 # confidence is too low on machine learning.
@@ -277,6 +277,7 @@ def _choose_blocks(composition: BlockComposition, generator: np.random.Generator
             else:
                 left.append(block)
     missing = max(0, MIN_NAMES_DRAWN - len(chosen))
+    # No random numbers are drawn that are not needed: the others would change.
     further = generator.permutation(left)[:missing].tolist() if missing else []
     return chosen + [_reduce(composition.blocks[block], generator) for block in further]
 

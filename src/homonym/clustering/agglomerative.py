@@ -111,6 +111,7 @@ def cluster(
     advance: Callable[[int], None] | None = None,
     store: RoundStore | None = None,
     memory: ReusedMemory | None = None,
+    limit_sizes: Integers | None = None,
 ) -> Clustering:
     """Cluster all blocks; with `hypothetical`, merging continues after convergence until no pair may be joined.
 
@@ -121,10 +122,12 @@ def cluster(
     `are_giant`, by default from their sizes; they are clustered by several threads, and `advance` is called with the
     number of merges of each of their rounds. A `store` keeps snapshots of the rounds of a giant block, the only one.
     Blocks that are `skipped` stay singletons without margins. The pairs of dense blocks are in `memory`, if given.
+    The limit of each block is that of its `limit_sizes`, by default of its number of mentions.
     """
     from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
 
-    limit = limits(bags.block_start, settings.limit, frequencies.mentions)
+    limit_start = bags.block_start if limit_sizes is None else starts(limit_sizes)
+    limit = limits(limit_start, settings.limit, frequencies.mentions)
     output = _new_output(bags, margins=margins)
     model = _model(frequencies, settings)
     inputs = kernel_input(bags, frequencies, names, shared)

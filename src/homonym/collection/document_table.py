@@ -373,7 +373,8 @@ class WrittenAffiliations(NamedTuple):
             author = pc.list_parent_indices(affiliations)
             rows.append(pc.add(pc.list_parent_indices(batch["authors"]).take(author), done))
             positions.append(pc.struct_field(authors, "position").take(author))
-            texts.append(pc.list_flatten(affiliations).dictionary_encode())
+            # All distinct texts of a large collection take more than 2 GiB, the maximum of one array of `string`.
+            texts.append(pc.list_flatten(affiliations).cast(pa.large_string()).dictionary_encode())
             done += len(batch)
         numbers, known = _numbered(texts)
         columns = [pa.chunked_array(rows, pa.int64()), pa.chunked_array(positions, pa.int32()), numbers]
@@ -382,8 +383,8 @@ class WrittenAffiliations(NamedTuple):
 
 def _numbered(texts: list[pa.Array]) -> tuple[pa.ChunkedArray, pa.Array]:
     """The numbers of dictionary-encoded texts in the order of all texts, and these in order."""
-    coded = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.string())).unify_dictionaries()
-    known = coded.chunk(0).dictionary if texts else pa.array([], pa.string())
+    coded = pa.chunked_array(texts, pa.dictionary(pa.int32(), pa.large_string())).unify_dictionaries()
+    known = coded.chunk(0).dictionary if texts else pa.array([], pa.large_string())
     order = pc.sort_indices(known)
     rank = np.empty(len(known), np.int32)
     rank[order.to_numpy()] = np.arange(len(known))

@@ -191,7 +191,7 @@ class LimitCurves:
     """B-cubed precision and recall of each name at every limit.
 
     Name i has the steps `start[i]` to `start[i + 1]`; a step holds for limits from its `lowest` up to that of the step
-    before it. `mentions` is |X| and `collection` is N, which the limit depends on.
+    before it. `mentions` is the |X| and `collection` the N that the limit depends on.
     """
 
     collection: int
