@@ -165,6 +165,13 @@ def test_exported_table_is_usable_as_pairs_and_for_import(result: Path, made: Pa
         assert not any(cell.startswith(("=", "+", "-", "@")) for cell in row)
 
 
+def test_a_row_with_two_other_people_is_one_row(result: Path, tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text('mention_a,mention_b,relation,name_a,name_b\nd1#0,d2#0,different,"Other, Olga","Roe, Rita"\n')
+    with pytest.raises(InputError, match="; 1 row of the table cannot be used"):
+        decisions(result, table=table)
+
+
 def test_table_is_not_imported_where_an_id_means_another_person(result: Path, tmp_path: Path) -> None:
     decide(result, "different", "d1#0", "d2#0", reason="x")
     decisions(result, export=tmp_path / "mine.csv")

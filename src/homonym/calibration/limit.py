@@ -387,13 +387,13 @@ class LimitScores:
         0.5
         """
         count = np.unique(self.people, return_counts=True)[1]
-        weight = np.minimum(1, count / FULL_WEIGHT_NAMES)
+        weight = _weights(count)
         return float(np.sqrt((weight**2 / count).sum()) / weight.sum())
 
     def _means(self, names: NameMask) -> tuple[Floats, Floats, Floats]:
         """Mean precision, recall and F1 of the given names at each column."""
         sizes, group, count = np.unique(self.people[names], return_inverse=True, return_counts=True)
-        weight = np.minimum(1, count / FULL_WEIGHT_NAMES)
+        weight = _weights(count)
 
         def by_people(values: Floats) -> Floats:
             return np.stack([values[names][group == size].mean(axis=0) for size in range(len(sizes))])
@@ -404,6 +404,12 @@ class LimitScores:
 
         precision, recall = by_people(self.precision), by_people(self.recall)
         return mean(precision), mean(recall), mean(harmonic(precision, recall))
+
+
+def _weights(names: Integers) -> Floats:
+    """The weight of each number of people, given how many pseudo-names have it."""
+    weights: Floats = np.minimum(1.0, names / FULL_WEIGHT_NAMES)
+    return weights
 
 
 def _factors(curves: LimitCurves, default: Floats, highest: float) -> Floats:

@@ -190,12 +190,13 @@ def summary_tables(fetch: Fetch, ranges: Iterable[tuple[int, int]]) -> Iterator[
     return (_summary_table(fetch, one) for one in ranges)
 
 
-def _summary_table(fetch: Fetch, numbers_from_to: tuple[int, int]) -> pa.Table:
-    authors = fetch("authors", ", ".join(["author", *SINGLE]), "author", *numbers_from_to)
+def _summary_table(fetch: Fetch, span: tuple[int, int]) -> pa.Table:
+    """The rows for the authors from one number to below another."""
+    authors = fetch("authors", ", ".join(["author", *SINGLE]), "author", *span)
     numbers = authors["author"].to_numpy()
     columns = {name: authors[name] for name in SINGLE}
     for name, (fields, order) in LISTS.items():
-        rows = fetch(name, ", ".join(["author", *fields]), f"author, {order}", *numbers_from_to)
+        rows = fetch(name, ", ".join(["author", *fields]), f"author, {order}", *span)
         columns[name] = _lists(rows, name, numbers)
     return pa.table(columns).select(AUTHOR_SUMMARIES.names).cast(AUTHOR_SUMMARIES)
 

@@ -156,7 +156,7 @@ def _require_names(table: TableReader, result: Path, found: Sequence[_TableRow])
         number, mention, name = others[0]
         raise InputError(
             f"{table.place(number)}: {mention} is {name!r} in the table, but {names[mention]!r} in {result}, which has "
-            f"other authors of the document; {counted(len({one for one, *_ in others}), 'row')} of the table cannot be "
+            f"other authors of the document; {counted(len({row for row, *_ in others}), 'row')} of the table cannot be "
             "used. Correct the ids of such rows, or empty the name if the person is the same; nothing was imported."
         )
 
