@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from homonym.commands.labelled import read_labelled
 from homonym.commands.run import Resources, Run, prepare_run
-from homonym.errors import InputError
+from homonym.errors import CapacityError, InputError
 from homonym.evaluation.matching import Labelling
 from homonym.io.outputs import Paths
 from homonym.measures.methods import MIN_BATCHES, LabelledNames
@@ -164,6 +164,19 @@ def test_bags_and_frequencies_are_those_of_the_whole_collection(tmp_path: Path) 
     assert sorted(frequencies.total[:3].tolist()) == [2.0, 3.0, 5.0]  # A, B, and C of a name without labels
     spelled = [sorted((float(frequencies.total[f]), c) for f, c in bag) for name in contents(names) for bag in name[1]]
     assert spelled == [[(2.0, 1.0), (3.0, 2.0)], [(3.0, 3.0)], [], [(3.0, 1.0)], [(2.0, 1.0)]]
+
+
+def test_rejects_labelled_bags_beyond_the_memory(tmp_path: Path) -> None:
+    bag = {str(feature): 1 for feature in range(1000)}
+    rows: list[Row] = [
+        {"mention_id": str(i), "block": f"DOE, {i // 2}", "author": str(i), "features": {"co": bag}} for i in range(100)
+    ]
+    run = prepare_run(
+        written(tmp_path / "mentions.jsonl", rows), Settings(), resources=Resources(threads=1, memory=2 << 20)
+    )
+    message = r"the 50 names with labels have 100 mentions and 100,000 features, .* GiB, .* --memory, .* fewer names"
+    with pytest.raises(CapacityError, match=message):
+        read_labelled(run, None, "author")
 
 
 def test_reads_labelled_documents(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from homonym.clustering.arrays import Bags, Integers, ranges, starts
 from homonym.constraints.name_prior import FullNames
 from homonym.engines.base import EncodedCollection, RecordsRead
 from homonym.engines.local import LocalCollection, LocalEngine, LocalParts, require_memory
-from homonym.errors import InputError, counted
+from homonym.errors import CapacityError, InputError, counted
 from homonym.evaluation.gold import AnnotatedFile, Gold, mentions_of, open_annotated
 from homonym.evaluation.reliability import STATED
 from homonym.io.outputs import Paths, as_paths
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from homonym.collection.encoded import Encoded
     from homonym.constraints.found_constraints import FoundConstraints
 
+
+# Memory of a feature in a bag: its number and its count.
+FEATURE_BYTES = 4 + 8
 
 CLUSTER_COLUMNS = ("author_id", "author", "cluster")
 """Columns of a result that may hold the author of a mention; the first one present is used."""
@@ -358,7 +361,7 @@ def label_names(
     """The names of a collection that have labels, with their constraints if these are known."""
     if not collection.data.encoded.frequencies.types:
         raise InputError(f"no mention of {inputs} has any feature, so its authors cannot be distinguished.")
-    names, without = _join(collection.data, gold.table, inputs, gold_files)
+    names, without = _join(collection.data, gold.table, inputs, gold_files, engine.memory)
     largest = int(names.mentions.max())
     # A sweep keeps the pairs of a block twice, on each thread.
     require_memory(largest, 2 * engine.threads * dense_bytes(largest, len(names.frequencies.types)), engine.memory)
@@ -377,7 +380,7 @@ def holds_mentions(path: Path) -> bool:
 
 
 def _join(
-    collection: LocalCollection, labels: pa.Table, inputs: Inputs, gold_files: Paths
+    collection: LocalCollection, labels: pa.Table, inputs: Inputs, gold_files: Paths, memory: int
 ) -> tuple[LabelledNames, int]:
     """The names that have labels, and the number of labels that belong to no mention."""
     encoded = collection.encoded
@@ -393,16 +396,34 @@ def _join(
     # Codes in the order of the labels, so that the order of rows in a file does not matter.
     code = ordered_codes(labels["author"])
     author = np.where(known >= 0, code[known], -1).astype(np.int64)
-    names = _labelled_names(encoded, author, columns["name"], collection.constraints)
+    sizes = np.diff(encoded.block_start)
+    labelled = np.unique(np.repeat(np.arange(len(sizes)), sizes)[author >= 0])
+    _require_memory_of_bags(encoded, labelled, memory)
+    names = _labelled_names(encoded, labelled, author, columns["name"], collection.constraints)
     return names, labels.num_rows - int((known >= 0).sum())
 
 
+def _require_memory_of_bags(encoded: Encoded, blocks: Integers, memory: int) -> None:
+    """Fail if the memory does not suffice for the bags of some blocks, of which the hold-out split makes a copy."""
+    mentions = ranges(encoded.block_start[blocks], np.diff(encoded.block_start)[blocks])
+    features = int(encoded.occurrences(mentions).sum())
+    if (needed := 2 * FEATURE_BYTES * features) > memory:
+        raise CapacityError(
+            f"the {counted(len(blocks), 'name')} with labels have {len(mentions):,} mentions and {features:,} "
+            f"features, which need {needed / 2**30:.1f} GiB, but {memory / 2**30:.1f} may be used; "
+            "allow more with --memory, or give labels of fewer names."
+        )
+
+
 def _labelled_names(
-    encoded: Encoded, author: Integers, written: pa.ChunkedArray, constraints: FoundConstraints | None
+    encoded: Encoded,
+    blocks: Integers,
+    author: Integers,
+    written: pa.ChunkedArray,
+    constraints: FoundConstraints | None,
 ) -> LabelledNames:
+    """The given blocks with all their mentions; `author` and `written` are those of all mentions of the collection."""
     sizes = np.diff(encoded.block_start)
-    block = np.repeat(np.arange(len(sizes)), sizes)
-    blocks = np.unique(block[author >= 0])
     chosen = ranges(encoded.block_start[blocks], sizes[blocks])
     kept = np.ones(len(encoded.frequencies.types), bool)
     return LabelledNames(
