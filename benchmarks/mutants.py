@@ -55,9 +55,11 @@ GROUPS = {
     "runtime/checkpoints.py": ["tests/runtime", "tests/hostile"],
     "engines/local_checkpoints.py": ["tests/engines/test_resume.py", "tests/hostile/test_damaged_checkpoints.py"],
 }
+# Tests of constants, which enter no function.
+CONSTANTS = "tests/test_constants.py"
 # Other tests that run if they enter the changed function.
-MORE_TESTS = ["tests/hostile", "tests/records", "tests/cli", "tests/commands", "tests/corpus", "tests/engines",
-              "tests/calibration/test_confidence.py"]  # fmt: skip
+MORE_TESTS = [CONSTANTS, "tests/hostile", "tests/records", "tests/cli", "tests/commands", "tests/corpus",
+              "tests/engines", "tests/calibration/test_confidence.py"]  # fmt: skip
 # Minimum number of mutants of a group in a sample of `SAMPLE`.
 MIN_OF_GROUP = 7
 SAMPLE = 120
@@ -114,7 +116,8 @@ class Tests(NamedTuple):
         own = next(tests for pattern, tests in GROUPS.items() if module.match(pattern))
         names, always = [mutant.function or ""], list[str]()
         if not mutant.function or "" in self.entering.get(mutant.function, ()):  # it runs when it is imported
-            names, always = [f for f in self.entering if f.startswith(f"{module}:")], [str(mutant.module), *own]
+            names = [function for function in self.entering if function.startswith(f"{module}:")]
+            always = [str(mutant.module), *own, CONSTANTS]
         entering = set().union(*(self.entering.get(name, set()) for name in names)) - {""}
         chosen = [test for test in self.seconds if {test, _file(test)} & entering or test.startswith(tuple(always))]
         chosen.sort(key=self.seconds.__getitem__)

@@ -145,3 +145,39 @@ def test_matches_compatible_on_real_names(part: str) -> None:
         pairs = combinations(range(len(block)), 2)
         found = [pair for pair in clashing(block) if pair[0] < pair[1]]
         assert found == [(i, j) for i, j in pairs if not compatible(block[i], block[j])]
+
+
+MATRICES = st.lists(st.lists(st.integers(0, 3), max_size=6), min_size=1, max_size=5)
+
+
+@settings(max_examples=examples(200))
+@given(MATRICES, st.data())
+def test_counts_and_unknown_names_follow_the_matrices(blocks: list[list[int]], data: st.DataObject) -> None:
+    """`blocks` has the names of the mentions of each block; which names exclude each other is drawn."""
+    blocks = [[sorted(set(members)).index(one) for one in members] for members in blocks]
+    sizes = [len(set(members)) for members in blocks]
+    matrices = [np.zeros((size, size), np.bool_) for size in sizes]
+    for matrix in matrices:
+        for i, j in combinations(range(len(matrix)), 2):
+            matrix[i, j] = matrix[j, i] = data.draw(st.booleans())
+    several = [size > 1 for size in sizes]
+    start = np.cumsum([1, *(size**2 if more else 0 for size, more in zip(sizes, several, strict=True))])[:-1]
+    cells = [np.zeros(1, np.bool_), *(m.ravel() for m, more in zip(matrices, several, strict=True) if more)]
+    block = np.repeat(np.arange(len(blocks)), [len(members) for members in blocks])
+    number = np.array([one for members in blocks for one in members], np.int64)
+    names = incompatible_names.BlockNames(
+        number, np.array([max(1, size) for size in sizes]), np.where(several, start, 0), np.concatenate(cells)
+    )
+
+    def excludes(x: int, y: int) -> bool:
+        return bool(block[x] == block[y] and matrices[block[x]][number[x], number[y]])
+
+    mentions = range(len(block))
+    count = names.count_incompatible(block)
+    assert count.tolist() == [sum(excludes(x, y) for y in mentions) for x in mentions]
+    unknown = [x for x in mentions if several[block[x]] and data.draw(st.booleans())]
+    rest = names.without(np.array(unknown, np.int64), block)
+    for x, y in product(mentions, repeat=2):
+        if block[x] == block[y]:
+            found = rest.are_incompatible(block[[x]], rest.number[[x]], rest.number[[y]])[0]
+            assert found == (excludes(x, y) and x not in unknown and y not in unknown)

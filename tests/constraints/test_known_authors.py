@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from homonym.constraints.known_authors import (
     _compare_with_clusters,
     _join_must_links,
     _without_cannot_links,
+    author_codes,
     place_new_mentions,
     with_known_authors,
 )
@@ -195,3 +197,28 @@ def test_must_links_join_groups_one_after_another_unless_something_keeps_them_ap
                 expected = [joined if x in ours + theirs else one for x, one in enumerate(expected)]
     found = _join_must_links(evidence, np.array(linked), np.array(first), np.array(old), separate=separate)
     assert found.tolist() == expected
+
+
+def test_authors_are_numbered_in_each_block() -> None:
+    ids = pa.chunked_array([["b", "a"], [None, "b", "a", "c", None, "c"]])
+    assert author_codes(ids, np.array([0, 3, 5, 8])).tolist() == [0, 1, -1, 2, 3, 4, -1, 4]
+    assert author_codes(pa.chunked_array([pa.array([None], pa.string())]), np.array([0, 1])).tolist() == [-1]
+
+
+@pytest.mark.parametrize("stated", [True, False])
+def test_the_users_pairs_keep_an_author_apart_from_what_was_joined_with_another_group(stated: bool) -> None:
+    """Mention 2 is linked with 0 and 1, and may be called different from 1."""
+    pairs = np.array([[1, 2]] if stated else [], np.int64).reshape(-1, 2)
+    evidence = MentionEvidence(
+        np.array([0, 3]), np.zeros(3, np.int64), no_names(3, 1), {}, np.full(3, -1), np.empty((0, 2), np.int64), pairs
+    )
+    for old, separate, expected in (
+        ([0, -1, -1], False, [0, 0, 2] if stated else [0, 0, 0]),
+        ([0, -1, 1], True, [0, 0, 2]),
+        ([-1, 0, 1], True, [0, 0, 2]),
+        ([-1, -1, 1], True, [0, 1, 0] if stated else [0, 0, 0]),
+    ):
+        found = _join_must_links(evidence, np.zeros(3, np.int64), np.arange(3), np.array(old), separate=separate)
+        assert found.tolist() == expected
+    alone = _join_must_links(evidence, np.arange(3), np.arange(3), np.full(3, -1), separate=False)
+    assert alone.tolist() == [0, 1, 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import random
 import struct
 import zipfile
@@ -237,3 +238,42 @@ def test_size_of_the_list_of_members_is_found_in_small_and_large_archives(
     with path.open("rb") as stream, zip_files.open_zip(stream, "a.zip") as opened:
         assert len(opened.namelist()) == 20
         assert zip_files._list_bytes(stream, len(content)) == end - start
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"x" * 21, b"x" * 500, b"x" * 40 + b"PK\5\6" + b"x" * 17, b"PK\5\6" + b"x" * 17, b"\xff" * 22],
+)
+def test_without_a_whole_end_there_is_no_list_of_members(content: bytes) -> None:
+    assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 0
+
+
+def test_the_list_of_members_of_a_small_end_is_stated_in_it() -> None:
+    end = b"PK\5\6" + bytes(8) + (77).to_bytes(4, "little") + bytes(6)
+    for before in (b"", b"x", b"x" * 75, b"x" * 76, b"x" * 77, b"x" * 100_000):
+        for comment in (b"", b"c", b"c" * 65_535):
+            content = before + end + comment
+            assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 77
+    assert zip_files._list_bytes(io.BytesIO(end + b"x" * 65_536 + b"x" * 76), len(end) + 65_612) == 0
+    large = b"PK\6\6" + bytes(36) + (99).to_bytes(8, "little") + bytes(8) + bytes(20)
+    for before in (b"", b"x"):
+        content = before + large + end
+        assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 99
+
+
+def test_archives_with_exactly_the_maximum_of_members_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for number in range(3):
+            archive.writestr(f"{number}", "text")
+    listed = zip_files._list_bytes(content, len(content.getvalue()))
+    for most, listable, fits in ((3, listed, True), (2, listed, False), (3, listed - 1, False)):
+        monkeypatch.setattr(zip_files, "MAX_MEMBERS", most)
+        monkeypatch.setattr(zip_files, "MAX_LIST_BYTES", listable)
+        if fits:
+            assert len(zip_files.open_zip(content, "a.zip").namelist()) == 3
+            continue
+        with pytest.raises(
+            InputError, match=rf"^a\.zip has more than {most} members; extract it and name the folder\.$"
+        ):
+            zip_files.open_zip(content, "a.zip")

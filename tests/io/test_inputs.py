@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import errno
 import gzip
+import io
 import os
 import re
+import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -270,3 +273,87 @@ def test_counts_blank_lines_of_whole_blocks(tmp_path: Path) -> None:
     path.write_bytes(b"a\n" + b"\n" * (3 * BLOCK_BYTES) + b"  b\n")
     with Source(path) as source:
         assert list(source.lines()) == [(1, b"a", ""), (3 * BLOCK_BYTES + 2, b"  b", "")]
+
+
+MARK = codecs.BOM_UTF8
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"a\n" + MARK + b"b", b"a\nb"),
+        (b"a\r" + MARK + b"b", b"a\rb"),
+        (b"a" + MARK + b"b", b"a" + MARK + b"b"),
+        (MARK + MARK + b"a", b"a"),
+        (b"a\n" + MARK[:2], b"a\n" + MARK[:2]),
+        (b"a\n" + MARK, b"a\n"),
+    ],
+)
+@pytest.mark.parametrize("size", [5, 6, 7, 1 << 16])
+def test_marks_where_files_were_joined_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, expected: bytes, size: int
+) -> None:
+    monkeypatch.setattr(inputs, "HEAD_BYTES", size)
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", size)
+    (tmp_path / "a").write_bytes(content)
+    with Source(tmp_path / "a") as source:
+        found = list(source.blocks())
+    assert b"".join(found) == expected
+    with Source(tmp_path / "a") as source:
+        assert source.has_mark is content.startswith(MARK)
+        assert b"".join(source.unchanged_blocks()) == content.removeprefix(MARK)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "latin-1"])
+def test_bytes_are_unchanged_except_those_of_wide_encodings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", 7)
+    text = "Müller\n" * 20
+    (tmp_path / "a").write_bytes(gzip.compress(text.encode(encoding)))
+    with Source(tmp_path / "a") as source:
+        found = b"".join(source.unchanged_blocks())
+    assert found == text.encode("latin-1" if encoding == "latin-1" else "utf-8")
+
+
+def test_an_input_that_changes_while_it_is_read_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    for change in (lambda: path.write_bytes(b"ab"), lambda: os.utime(path, ns=(1, 1)), None):
+        path.write_bytes(b"a")
+        if change is None:
+            with Source(path):
+                pass
+            continue
+        message = r"a changed while it was read; run the command again when no program writes to it\.$"
+        with pytest.raises(InputError, match=message), Source(path):
+            change()
+
+
+def test_closed_standard_input_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(
+        InputError, match=r"^standard input is closed; name a file, or send the records through a pipe\.$"
+    ):
+        Source(inputs.STANDARD_INPUT).__enter__()
+
+
+def test_standard_input_is_read_but_not_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(b"a\nb\n"))))
+    with Source(inputs.STANDARD_INPUT) as source:
+        assert (source.name, list(source.lines())) == ("standard input", [(1, b"a", ""), (2, b"b", "")])
+        assert not sys.stdin.buffer.closed
+    assert not sys.stdin.buffer.closed
+    assert inputs.size_of(inputs.STANDARD_INPUT) is None
+    inputs.require_files([inputs.STANDARD_INPUT])
+    with pytest.raises(InputError, match=r"^- is a pipe, but its data is read twice; save it to a file first\.$"):
+        inputs.require_rereadable([inputs.STANDARD_INPUT])
+
+
+def test_pipes_have_no_size(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a").write_bytes(b"abc")
+    assert [inputs.size_of(tmp_path / name) for name in ("pipe", "a")] == [None, 3]
+    inputs.require_files([tmp_path / "pipe", tmp_path / "a"])
+    inputs.require_rereadable([tmp_path / "a", tmp_path / "missing"])
+    with pytest.raises(InputError, match="pipe is a pipe, but its data is read twice"):
+        inputs.require_rereadable([tmp_path / "a", tmp_path / "pipe"])

@@ -451,3 +451,22 @@ def test_messages_about_equal_paths_name_both_spellings_if_they_differ(tmp_path:
 def test_json_is_written_for_people(tmp_path: Path) -> None:
     write_json(tmp_path / "a.json", {"b": [1], "a": "é"})
     assert (tmp_path / "a.json").read_text(encoding="utf-8") == '{\n  "b": [\n    1\n  ],\n  "a": "é"\n}\n'
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o117])
+def test_an_output_gets_the_usual_permissions(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_atomic(tmp_path / "new", "text")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o666 & ~mask
+
+
+def test_a_temporary_file_never_replaces_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("secrets.token_hex", lambda size: "f" * 2 * size)
+    partial = tmp_path / f".{os.getpid()}-ffffffff.partial.new"
+    partial.write_text("of another program")
+    with pytest.raises(OutputError, match="new cannot be written: File exists; nothing was kept"):
+        write_atomic(tmp_path / "new", "text")
+    assert partial.read_text() == "of another program"

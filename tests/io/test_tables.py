@@ -11,7 +11,7 @@ from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -21,8 +21,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import feather
 
-from homonym.errors import InputError
+from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io import tables
+from homonym.io.inputs import Source
 from homonym.io.tables import look_up, open_table, write_table
 from tests.support.profiles import examples
 
@@ -333,3 +334,251 @@ def test_rows_read_at_a_time_do_not_depend_on_the_place_in_the_file(tmp_path: Pa
     metadata = pq.read_metadata(tmp_path / "t.parquet")
     chunks = [metadata.row_group(number).column(0) for number in range(3)]
     assert len({tables._chunk_rows(chunk, 1000) for chunk in chunks}) == 1
+
+
+def write_arrow(path: Path, *batches: pa.RecordBatch) -> Path:
+    with pa.ipc.new_file(path, batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    return path
+
+
+def columnar(path: Path, columns: list[str]) -> list[Any]:
+    with Source(path) as source:
+        assert tables.columnar_columns(source) == tuple(pq.read_schema(path).names if path.suffix else columns)
+        return list(tables.columnar_rows(source, columns))
+
+
+def test_rows_of_columnar_files(tmp_path: Path) -> None:
+    table = pa.table({"a": ["x", None, "x"], "b": [[1], [], None]})
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=2)
+    write_arrow(tmp_path / "t", *table.to_batches(max_chunksize=2))
+    assert columnar(tmp_path / "t.parquet", ["b", "a"]) == columnar(tmp_path / "t", ["a", "b"]) == table.to_pylist()
+    assert columnar(tmp_path / "t.parquet", ["a"]) == table.select(["a"]).to_pylist()
+    with open_table(tmp_path / "t.parquet", "a") as first, open_table(tmp_path / "t", "a") as second:
+        assert (first.format, first.columns, second.format, second.columns) == (
+            "parquet",
+            ["a", "b"],
+            "arrow",
+            ["a", "b"],
+        )
+
+
+def test_of_columns_with_one_name_the_first_value_counts(tmp_path: Path) -> None:
+    arrays = [pa.array(["a", "", None, None]), pa.array(["b", "c", "d", None]), pa.array([1, 2, 3, 4])]
+    write_arrow(tmp_path / "t", pa.RecordBatch.from_arrays(arrays, names=["x", "x", "y"]))
+    with Source(tmp_path / "t") as source:
+        found = list(tables.columnar_rows(source, ["x", "y"]))
+    assert found == [{"x": "a", "y": 1}, {"x": "c", "y": 2}, {"x": "d", "y": 3}, {"x": None, "y": 4}]
+
+
+@pytest.mark.parametrize(("rows", "gone"), [(1, "1 row is lost"), (3, "3 rows are lost")])
+def test_a_part_that_cannot_be_read_is_reported_once_for_each_of_its_rows(tmp_path: Path, rows: int, gone: str) -> None:
+    parts = [pa.table({"a": ["x" * 99] * size}) for size in (2, rows, 1)]
+    path = tmp_path / "t.parquet"
+    with pq.ParquetWriter(
+        path, parts[0].schema, use_dictionary=False, compression="none", write_page_checksum=True
+    ) as writer:
+        for part in parts:
+            writer.write_table(part)
+    content = bytearray(path.read_bytes())
+    page = pq.read_metadata(path).row_group(1).column(0)
+    content[page.data_page_offset + page.total_compressed_size - 5] ^= 1
+    path.write_bytes(content)
+    found = columnar(path, ["a"])
+    reason = found[2]
+    assert found == [{"a": "x" * 99}] * 2 + [reason] * rows + [{"a": "x" * 99}]
+    assert reason.startswith("row group 2 cannot be read (")
+    assert reason.endswith(f"); {gone}")
+
+
+def test_small_pieces_of_large_record_batches(tmp_path: Path) -> None:
+    path = write_arrow(tmp_path / "t", pa.RecordBatch.from_pydict({"a": list(range(2050)), "b": ["x"] * 2050}))
+    pieces = [one for one in tables._readable_batches(str(path), ["a"]) if isinstance(one, pa.RecordBatch)]
+    assert [piece.num_rows for piece in pieces] == [1024, 1024, 2]
+    assert pa.Table.from_batches(pieces).to_pydict() == {"a": list(range(2050))}
+
+
+def test_text_that_can_be_a_formula_is_restored_only_in_csv_for_spreadsheets(tmp_path: Path) -> None:
+    cells = pa.table({"mention_id": ["=a", "'=b", "'c"], "n": pa.array([-1, 2, 3], pa.int64())})
+    for name, excel in (("a.csv", True), ("b.csv", False), ("c.csv.gz", True), ("d.parquet", True), ("e.jsonl", True)):
+        write_table(tmp_path / name, cells.schema, [cells, cells], excel=excel)
+        found = read(tmp_path / name, ["mention_id", "n"], types={"n": pa.int64()})
+        assert found["mention_id"] == ["=a", "'=b", "'c"] * 2
+        assert [int(one) for one in found["n"]] == [-1, 2, 3] * 2
+    start = b'\xef\xbb\xbf"mention_id","n"\n"\'=a",-1\n"\'\'=b",2\n"\'c",3\n'
+    assert (tmp_path / "a.csv").read_bytes() == start + start.partition(b"\n")[2]
+    assert (tmp_path / "b.csv").read_bytes().startswith(b'"mention_id","n"\n"=a",-1\n"\'=b",2\n')
+    (tmp_path / "b.csv").write_bytes(b'mention_id\n"\'=b"\n')
+    assert read(tmp_path / "b.csv", ["mention_id"]) == {"mention_id": ["'=b"]}
+    with open_table(tmp_path / "e.jsonl", "mention_id") as table:
+        table.source.has_mark = True
+        assert pa.Table.from_batches(table.batches(["mention_id"]))["mention_id"].to_pylist()[1] == "'=b"
+
+
+def test_writing_to_parquet() -> None:
+    def options(**types: pa.DataType) -> dict[str, Any]:
+        writing = tables.parquet_writing(pa.schema(types))
+        assert writing.schema == pa.schema(types)
+        return dict(writing.options)
+
+    usual = {"compression": "zstd", "use_dictionary": False, "write_page_checksum": True}
+    assert options(a=pa.string(), record=pa.string(), b=pa.int64()) == {**usual, "write_statistics": ["a", "b"]}
+    counts, numbers = pa.list_(pa.float32()), pa.list_(pa.int32())
+    assert options(a=counts, b=numbers, c=pa.list_(pa.string()), d=pa.struct([("x", pa.int64())]), e=pa.string()) == {
+        **usual,
+        "write_statistics": ["e"],
+        "use_dictionary": ["a.list.element"],
+        "column_encoding": {"b.list.element": "BYTE_STREAM_SPLIT"},
+    }
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.csv.gz", "t.jsonl", "t.jsonl.gz", "t.txt", "csv", "t.CSV"])
+def test_the_suffix_is_checked_before_any_work(tmp_path: Path, name: str) -> None:
+    if name.startswith("t.") and name not in {"t.txt", "t.CSV"}:
+        tables.require_table_path(tmp_path / name)
+    else:
+        with pytest.raises(
+            OutputError, match=r"the suffix chooses the format; use one of \.parquet, \.csv, \.csv\.gz, "
+        ):
+            tables.require_table_path(tmp_path / name)
+    if name in {"t.csv", "t.csv.gz"}:
+        tables.require_excel_path(tmp_path / name)
+    else:
+        with pytest.raises(
+            SettingsError, match=rf"^--excel is about CSV, but .*{name} is another format; end its name"
+        ):
+            tables.require_excel_path(tmp_path / name)
+    with pytest.raises(OutputError):
+        tables.require_table_path(tmp_path / "missing" / "t.csv")
+
+
+def test_cells_as_text(tmp_path: Path) -> None:
+    assert [tables.scalar_text(one) for one in ("a", "", None, 0, 1.5, -3)] == ["a", None, None, "0", "1.5", "-3"]
+    for wrong in (True, ["a"], {"a": 1}):
+        with pytest.raises(ValueError, match="an id or label is a string or a number; got "):
+            tables.scalar_text(wrong)
+    (tmp_path / "t").write_text('{"mention_id": "a", "x": [1]}\n{"mention_id": 2, "x": true}\n{"mention_id": ""}\n')
+    found = read(tmp_path / "t", ["mention_id", "x"], unchecked={"x"})
+    assert found == {"mention_id": ["a", "2", None], "x": ["[1]", "True", None]}
+    assert tables.has_text(pa.array(["a", "", None])).to_pylist() == [True, False, False]
+
+
+def test_broken_lines_of_json_are_reported_for_each_column(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(
+        '{"mention_id": [], "x": true}\nno\n{"mention_id": "a", "x": {}}\n{"mention_id": "b"}\n'
+    )
+    broken: list[tuple[int | None, str]] = []
+    with open_table(tmp_path / "t", "mention_id") as table:
+        rows = table.batches(["mention_id", "x"], on_broken=lambda number, reason: broken.append((number, reason)))
+        assert pa.Table.from_batches(rows).to_pydict() == {"mention_id": ["b"], "x": [None]}
+    kind = "an id or label is a string or a number; got"
+    assert broken == [
+        (1, f"mention_id: {kind} []"), (1, f"x: {kind} True"), (2, broken[2][1]), (3, f"x: {kind} {{}}")
+    ]  # fmt: skip
+
+
+def test_lists_stay_lists(tmp_path: Path) -> None:
+    for kind in (pa.list_(pa.int64()), pa.large_list(pa.int64())):
+        write_arrow(tmp_path / "t", pa.RecordBatch.from_arrays([pa.array([[1, 2], None], kind)], names=["mention_id"]))
+        assert read(tmp_path / "t", ["mention_id"]) == {"mention_id": [["1", "2"], None]}
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
+@pytest.mark.parametrize("text", ["", "abcdefg", "äöü€😀"])
+def test_blocks_are_handed_out_in_any_size(tmp_path: Path, size: int, text: str) -> None:
+    (tmp_path / "t").write_text(text, encoding="utf-8")
+    with Source(tmp_path / "t") as source:
+        stream = tables._Utf8Stream(source)
+        parts = list(iter(lambda: stream.read(size), b""))
+        assert not stream.closed
+        stream.close()
+        assert stream.closed
+    assert b"".join(parts) == f"{text}\n".encode()
+    assert [len(part) for part in parts[:-1]] == [size] * (len(parts) - 1)
+    assert list(tables._valid_utf8([b"a\xc3", b"\xa4", b"b\xff", b"\xe2\x82"])) == [
+        b"a",
+        "ä".encode(),
+        "bÿ".encode(),
+        b"",
+        "â‚".encode(),
+    ]
+
+
+def test_columns_read_as_dictionaries_are_texts_outside_of_lists(tmp_path: Path) -> None:
+    table = pa.table({"a": ["x"] * 9, "b": ["x"] * 9, "l": [["x"]] * 9, "n": [1] * 9, "p": ["x"] * 9})
+    pq.write_table(table, tmp_path / "t", use_dictionary=["a", "b", "l.list.element", "n"], row_group_size=5)
+    metadata = pq.read_metadata(tmp_path / "t")
+    names = ["a", "b", "l.list.element", "n", "p"]
+    assert tables._dictionary_columns(metadata, names) == ["a", "b"]
+    assert tables._dictionary_columns(metadata, ["b", "n", "p"]) == ["b"]
+    assert tables._dictionary_columns(metadata, []) == []
+
+
+class Chunk(NamedTuple):
+    """The description of a column in a row group, as Arrow gives it."""
+
+    physical_type: str = "BYTE_ARRAY"
+    path_in_schema: str = "a"
+    total_uncompressed_size: int = 1 << 20
+    total_compressed_size: int = 1 << 18
+    num_values: int = 1000
+    has_dictionary_page: bool = False
+    dictionary_page_offset: int = 0
+    data_page_offset: int = 0
+    encodings: tuple[str, ...] = ("PLAIN",)
+
+
+LISTED = Chunk(path_in_schema="a.list.element", has_dictionary_page=True, dictionary_page_offset=100)
+
+
+@pytest.mark.parametrize(
+    ("chunk", "rows", "expected"),
+    [
+        (Chunk(), 1000, 256_000),
+        (Chunk(total_uncompressed_size=0), 1, 1 << 28),
+        (Chunk("INT64"), 1000, 33_554_432),
+        (Chunk("DOUBLE", num_values=0), 10, 10 << 28),
+        (Chunk("FIXED_LEN_BYTE_ARRAY"), 1000, 256_000),
+        (Chunk(has_dictionary_page=True), 1000, 256_000),
+        (Chunk(encodings=("RLE", "DELTA_BYTE_ARRAY")), 1000, 2048),
+        # a dictionary of 100 bytes that expands to four times as much, for each of 1000 values
+        (LISTED._replace(data_page_offset=200), 10, 2560),
+        (LISTED._replace(data_page_offset=20_100, num_values=4000), 10, (1 << 31) * 10 // (80_000 * 4000)),
+        (LISTED._replace(data_page_offset=1 << 20), 100, (1 << 31) * 100 // ((1 << 20) * 1000)),
+        (LISTED._replace(data_page_offset=0), 1_000, 256_000),
+        (
+            LISTED._replace(data_page_offset=1 << 20, total_compressed_size=0),
+            100,
+            (1 << 31) * 100 // ((1 << 20) * 1000),
+        ),
+        (LISTED._replace(physical_type="FIXED_LEN_BYTE_ARRAY", path_in_schema="a", data_page_offset=1 << 20), 100, 204),
+    ],
+)
+def test_rows_that_are_read_at_a_time(chunk: Chunk, rows: int, expected: int) -> None:
+    assert tables._chunk_rows(chunk, rows) == expected
+
+
+class Group(NamedTuple):
+    """The description of a row group, as Arrow gives it."""
+
+    num_rows: int
+    columns: tuple[Chunk, ...]
+
+    @property
+    def num_columns(self) -> int:
+        return len(self.columns)
+
+    def column(self, number: int) -> Chunk:
+        return self.columns[number]
+
+
+def test_the_longest_values_of_the_columns_limit_the_rows() -> None:
+    groups = [Group(1000, (Chunk(), Chunk(path_in_schema="b.list.element", total_uncompressed_size=1 << 30)))]
+    groups += [Group(1000, (Chunk(total_uncompressed_size=1 << 28), Chunk(path_in_schema="b.list.element")))]
+    assert tables._batch_rows(groups, ["a"], 1 << 20) == 1000
+    assert tables._batch_rows(groups, ["a"], 999) == 999
+    assert tables._batch_rows(groups, ["b"], 1 << 20) == tables._batch_rows(groups, ["b.list.element"], 1 << 20) == 250
+    assert tables._batch_rows(groups, ["c"], 1 << 20) == 1 << 20
+    assert tables._batch_rows(groups, ["c"], 15) == tables._batch_rows([], ["a"], 1) == 16
+    assert tables._batch_rows([Group(0, (Chunk(total_uncompressed_size=1 << 20),))], ["a"], 1 << 20) == 256

@@ -451,3 +451,60 @@ def test_the_fast_parser_agrees_with_the_full_one(words: list[str], comma: bool)
 @pytest.mark.parametrize("text", ["Doe, Jane W.", "J. W. Doe", "Doe JW", "DOE JW", "Gómez, J.W.", "Jane Doe", "Doe, J"])
 def test_the_fast_parser_accepts_common_forms(text: str) -> None:
     assert parse._parse_common(text) == parse._parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoded"),
+    [
+        # a connector joins two surnames, only between words; the first one counts
+        ("Jane Doe y", "Y|JD|JANE DOE|"),
+        ("Jane y Doe", "JANE Y DOE|||"),
+        ("José Ortega y Gasset y Marin", "ORTEGA Y GASSET Y MARIN|J|JOSE|"),
+        ("y Doe", "DOE|Y|Y|"),
+        ("Doe A y B", "Y|DAB|DOE A B|"),
+        # "MD" is a degree only behind two other words
+        ("Rahman MD PhD", "RAHMAN|MD|M D|"),
+        ("John MD Jr", "JOHN|MD|M D|JR"),
+        ("John Smith MD Jr", "JOHN SMITH|MD|M D|JR"),
+        ("John Jr MD", "JOHN|MD|M D|JR"),
+        ("John Smith MD PhD", "SMITH|J|JOHN|"),
+        # suffixes alone
+        ("Jr", "JR|||"),
+        ("Jr Jr", "JR|||JR"),
+        ("Smith Jr PhD", "SMITH|||JR"),
+        # Vietnamese names: surname first, if the middle name is written like it
+        ("Nguyen Van Minh", "NGUYEN|VM|VAN MINH|"),
+        ("Nguyen van Minh", "VAN MINH|N|NGUYEN|"),
+        ("NGUYEN VAN MINH", "NGUYEN|VM|VAN MINH|"),
+        ("Nguyen VAN Minh", "MINH|NVAN|NGUYEN V A N|"),
+        ("Nguyen Minh Hoang", "HOANG|NM|NGUYEN MINH|"),
+        ("Tran Thi Mai", "TRAN|TM|THI MAI|"),
+        ("Tran Thi", "THI|T|TRAN|"),
+        ("Doe Thi Mai", "MAI|DT|DOE THI|"),
+        # words with hyphens are no initials written together
+        ("Smith, A-BC", "SMITH|AB|A BC|"),
+        ("Smith JL-MN", "SMITH|JM|JL MN|"),
+        ("KL-MN Smith", "SMITH|KM|KL MN|"),
+        ("Doe, Ann-B", "DOE|AB|ANN B|"),
+        ("Lee J-HY", "LEE|JH|J HY|"),
+    ],
+)
+def test_whole_names(text: str, encoded: str) -> None:
+    assert parse.encode_name(parse_name(text)) == encoded
+    assert parse.decode_name(encoded) == parse_name(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled_out", "full_name"),
+    [
+        ("Doe, Jane W", "DOE|JANE W", "DOE|JANE"),
+        ("Doe, J William", None, None),
+        ("Doe, Al", "DOE|AL", "DOE|AL"),
+        ("Doe, J", None, None),
+        ("Doe", None, None),
+    ],
+)
+def test_a_name_is_spelled_out_if_its_first_given_name_is(
+    text: str, spelled_out: str | None, full_name: str | None
+) -> None:
+    assert (parse_name(text).spelled_out, parse_name(text).full_name) == (spelled_out, full_name)
