@@ -97,6 +97,14 @@ def test_pandas_columns_of_several_types_are_text() -> None:
     assert disambiguate(table, settings=LIMIT).mentions["document_id"].to_pylist() == ["7", "a", "7", "a"]
 
 
+def test_of_pandas_columns_with_one_name_the_first_that_is_not_empty_counts() -> None:
+    frame = pd.DataFrame(
+        [["On x", "Doe, J", "Roe, R"], ["On y", None, "Poe, E"]], columns=["title", "authors", "authors"]
+    )
+    found = disambiguate(frame, settings=LIMIT).mentions.to_arrow()["name"].to_pylist()
+    assert sorted(found) == ["Doe, J", "Poe, E"]
+
+
 def test_missing_values_of_pandas_are_missing_in_dictionaries() -> None:
     rows = [row | {"year": when} for row, when in zip(ROWS, (pd.Timestamp("2010-05-01"), pd.NaT), strict=True)]
     assert disambiguate(rows, settings=LIMIT).documents["year"].to_pylist() == [2010, None]

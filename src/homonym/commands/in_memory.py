@@ -438,11 +438,12 @@ def _pandas_columns(data: Any) -> pa.Table | None:
 
     if not type(data).__module__.startswith("pandas.") or not hasattr(data, "items"):
         return None
-    columns = {}
+    names, columns = [], []  # several columns may have the same name
     for name, column in data.items():
         cells = zip(column.tolist(), column.isna().tolist(), strict=True)
-        columns[str(name)] = _column([None if is_missing else value for value, is_missing in cells], str(name))
-    return pa.table(columns)
+        names.append(str(name))
+        columns.append(_column([None if is_missing else value for value, is_missing in cells], str(name)))
+    return pa.Table.from_arrays(columns, names=names)
 
 
 def _write_table(table: pa.Table, path: Path) -> Path:

@@ -121,6 +121,19 @@ def test_reads_names_in_all_notations(authors: str, expected: list[str]) -> None
     assert names(authors) == expected
 
 
+def test_footnotes_behind_names_are_left_out(read: Read) -> None:
+    marks = (r"\thanks{Funded by {NSF} and ERC}", "$^{1,2}$", r"$^\dagger$", r"\textsuperscript{1}", r"\inst{2}")
+    for mark in (*marks, r"\footnote[1]{j@x.org}"):
+        assert names(f"Jane Doe{mark} and Roe, R{mark}") == ["Jane Doe", "Roe, R"]
+    (found,), _ = read(
+        r"@article{k, title={On x}, author={Doe, Jane\orcidlink{0000-0002-1825-0097} and Roe, R\email{r@x.org}}}"
+    )
+    assert [(author.name, author.ids, author.emails) for author in found.authors] == [
+        ("Doe, Jane", {"orcid": "0000-0002-1825-0097"}, []),
+        ("Roe, R", {}, ["r@x.org"]),
+    ]
+
+
 def test_positions_are_places_in_the_list() -> None:
     document, notes = parsed("@a{k, author = {{The Group} and Doe, J and ?? and Roe, R}}")
     assert [(author.position, author.name) for author in document.authors] == [(1, "Doe, J"), (3, "Roe, R")]

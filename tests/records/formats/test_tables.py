@@ -1038,6 +1038,87 @@ def test_documents_do_not_depend_on_the_order_of_rows(
     }
 
 
+def read_table(tmp_path: Path, text: str) -> tuple[dict[str, list[str]], list[str]]:
+    """The names of the authors of a table by title, and the reasons of all problems."""
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    found = list(read_documents(path))
+    by_title = names_by_title([one.document for one in found if one.document])
+    return by_title, [problem.reason for one in found for problem in one.problems]
+
+
+def test_one_id_with_different_titles_is_that_of_several_documents(tmp_path: Path) -> None:
+    rows = "".join(  # a spreadsheet has rounded the ids, and the title of one row is cut
+        f"8.52E+10,{title},{name}\n"
+        for title, name in (
+            ("Graph kernels for everyone here", "Doe J"),
+            ("Roman coins of the west", "Poe E"),
+            ("Graph kernels for every", "Roe R"),
+            ("", "Loe L"),
+        )
+    )
+    names, _ = read_table(tmp_path, f"document_id,title,author_name\n{rows}")
+    assert names == {
+        "Graph kernels for everyone here": ["Doe J", "Roe R", "Loe L"],
+        "Roman coins of the west": ["Poe E"],
+    }
+
+
+def test_rows_without_an_id_are_brought_together_by_another_one_or_the_title(tmp_path: Path) -> None:
+    names, problems = read_table(
+        tmp_path,
+        "paper_id,doi,title,year,author_name\n"
+        "#N/A,10.1000/A,On names,2014,Doe J\n"
+        "nan,https://doi.org/10.1000/a,On names,2014,Roe R\n"
+        ",,Roman coins,2015,Doe J\n"
+        ",,roman  coins,2015,Poe E\n"
+        ",,More coins,2015,Loe L\n",
+    )
+    assert names == {"On names": ["Doe J", "Roe R"], "Roman coins": ["Doe J", "Poe E"], "More coins": ["Loe L"]}
+    assert problems == []
+
+
+def test_forms_of_one_doi_are_one_document(tmp_path: Path) -> None:
+    forms = ("10.1000/ABC", "https://doi.org/10.1000/abc", "doi:10.1000/abc ")
+    rows = "".join(f"{form},On x,Author{place}\n" for place, form in enumerate(forms))
+    for column in ("doi", "id"):
+        names, _ = read_table(tmp_path, f"{column},title,author_name\n{rows}")
+        assert names == {"On x": ["Author0", "Author1", "Author2"]}
+
+
+def test_rows_of_single_authors_without_ids_are_brought_together_by_title(tmp_path: Path) -> None:
+    header, rows = "title,year,author\n", "Graph kernels for everyone here,2014,Doe J\nOn x,2014,Poe E\n"
+    names, _ = read_table(tmp_path, f"{header}{rows}Graph Kernels for everyone here,2014,Roe R\n")
+    assert names == {"Graph kernels for everyone here": ["Doe J", "Roe R"], "On x": ["Poe E"]}
+
+
+def test_rows_of_single_authors_with_a_common_title_are_several_documents(read: Reads) -> None:
+    found = read("title,year,author\nEditorial,2014,Doe J\nEditorial,2014,Roe R\nOn x,2014,Poe E\n").documents
+    assert list(map(names_of, found)) == [["Doe J"], ["Roe R"], ["Poe E"]]
+
+
+def test_errors_of_spreadsheets_in_rows_of_single_authors_are_no_values(tmp_path: Path) -> None:
+    names, problems = read_table(
+        tmp_path, "id,title,author_name,affiliation\n1,On x,Doe J,#N/A\n1,On x,#NAME?,#REF!\n2,#VALUE!,Roe R,MIT\n"
+    )
+    assert names == {"On x": ["Doe J"], "": ["Roe R"]}
+    assert "#NAME? in the column 'author_name' is an error of a spreadsheet" in problems
+
+
+def test_positions_may_be_written_as_decimal_numbers(tmp_path: Path) -> None:
+    names, _ = read_table(tmp_path, "id,title,author_name,position\n1,On x,Doe J,2.0\n1,On x,Roe R,1.0\n")
+    assert names == {"On x": ["Roe R", "Doe J"]}
+
+
+def test_objects_may_write_the_same_keys_differently(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"title": "On x", "authors": "Doe, J"}\n{"Title": "On y", "Authors": "Roe, R", "title": null}\n')
+    assert names_by_title([one.document for one in read_documents(path) if one.document]) == {
+        "On x": ["Doe, J"],
+        "On y": ["Roe, R"],
+    }
+
+
 def test_row_that_repeats_position_and_name_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text('id,position,name,title\n1,0,"Doe, J",Coins\n1,1,"Doe, J",Coins\n1,0,"Doe, J",Coins\n')

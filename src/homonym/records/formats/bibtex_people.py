@@ -34,6 +34,13 @@ _LABELLED = re.compile(r"\b(family|given|prefix|suffix) ?= ?(\{[^{}]*\}|[^,]*)",
 _HOMONYM = re.compile(r"([^,\d]+) (\d{4})")
 _LETTER = re.compile(r"[^\W\d_]")
 
+# What LaTeX writes behind names: footnotes and marks of affiliations, and the e-mail address and the ORCID.
+_BEHIND_NAMES = re.compile(
+    r"\\(?:(?:thanks|footnote|footnotemark|textsuperscript|inst|corref|fnref|IEEEauthorrefmark|IEEEmembership)"
+    r"|(email|orcid|orcidlink|orcidID))\b\s*+(?:\[[^\[\]]*+\]\s*+)?+\{([^{}]*+(?:\{[^{}]*+\}[^{}]*+)*+)\}"
+    r"|\$\s*+\^[^$]*+\$"
+)
+
 _CORRESPONDING = re.compile(r"\((?:corresponding|reprint) author\)", re.IGNORECASE)
 _AUTHOR_IDS = {"researcherid-numbers": "researcherid", "orcid-numbers": "orcid"}
 
@@ -46,8 +53,12 @@ def authors_of(value: str, notes: list[Note]) -> list[Author]:
     ['Ba-Quy Vŏ', 'de la Mata, M., Jr']
     >>> [author.name for author in authors_of("Doe, J; Roe, R and Jane Poe", [])]
     ['Doe, J', 'Roe, R', 'Jane Poe']
+    >>> [author.name for author in authors_of(r"Doe, J\thanks{NSF and ERC} and R Roe$^{1,2}$", [])]
+    ['Doe, J', 'R Roe']
     """
     authors: list[Author] = []
+    if "\\" in value or "^" in value:
+        value = _BEHIND_NAMES.sub(lambda found: f" {found[2]} " if found[1] else "", value)
     text = collapse_spaces(without_macros(value))
     require_few_authors(text.lower().count(" and "))
     position = 0

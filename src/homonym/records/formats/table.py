@@ -36,10 +36,12 @@ from homonym.records.formats.table_authors import (
     separator_in,
 )
 from homonym.records.formats.table_columns import (
+    KEYS,
     SEPARATOR,
     are_documents,
     columns_given,
     fields_of,
+    is_missing,
     is_numbered,
     items_of,
     key_fields,
@@ -68,13 +70,14 @@ from homonym.records.parsing.delimited import (
     find_header,
     gather,
     is_header,
+    remove_errors,
     row_cells,
     rows_by_header,
     usable_cells,
 )
 from homonym.records.parsing.json_fields import load_record
 from homonym.records.parsing.json_stream import first_records, names_in, open_json
-from homonym.records.parsing.scattered_rows import RowNotation, rows_by_document
+from homonym.records.parsing.scattered_rows import NO_KEY, RowKey, RowNotation, rows_by_document
 from homonym.records.parsing.splitting import Raw, decoded
 from homonym.records.parsing.tagged_lines import LONGEST_HEADER
 from homonym.records.reader import Columns, Format, Records
@@ -91,6 +94,9 @@ Rows = Iterable[dict[str, Any] | str]
 
 # Maximum number of values, and of characters of each, in a message.
 _SHOWN_VALUES, _SHOWN = 3, 60
+
+# Titles that are shorter or have fewer words are those of several documents.
+_FEWEST_BLANKS, _SHORTEST_TITLE = 3, 20
 
 # Columns of SpringerLink, which writes lists of authors without any separator.
 _SPRINGER = frozenset({"itemtitle", "itemdoi", "authors", "contenttype"})
@@ -231,26 +237,40 @@ def _open_json(source: Source, rows: list[dict[str, Any]], columns: Columns) -> 
     found = open_json(source, (table.fields["title"], table.fields["name" if table.by_author else "authors"]))
     if not table.by_author:
         return Records(found.raws, found.unit, table)  # these have titles, otherwise they would not be tables
-    keyed = ((raw.broken, raw) if raw.broken else (_key_in(raw.text, table), raw) for raw in found.raws)
+    keyed = ((NO_KEY, raw) if raw.broken else (_key_of(_values_in(raw.text, table)), raw) for raw in found.raws)
     return Records(rows_by_document(keyed, _object_notation(table)), found.unit, table)
 
 
-def _key_in(text: bytes, table: TableLayout) -> str:
-    return _key_of_object(load_record(text), table)
+def _values_in(text: bytes, table: TableLayout) -> Values:
+    return _values_of_object(load_record(text), table)
 
 
-def _key_of_object(row: dict[str, Any], table: TableLayout) -> str:
-    return _KEY.join(text_of(row.get(table.fields[field])) for field in key_fields(table.fields)).strip(_KEY)
+def _key_of(values: Values) -> RowKey:
+    """What the rows of a document have in common: the first identifier that a row has, otherwise title and year."""
+    title = values.get("title")
+    title = title if isinstance(title, str) else text_of(title)
+    for field in KEYS:
+        cell = values.get(field)
+        text = cell.strip() if isinstance(cell, str) else text_of(cell)
+        if not is_missing(text):
+            doi = identifiers.normalise("doi", text) if "10." in text else None  # which may be in the column of ids
+            return RowKey(f"{field}{_KEY}{doi or text}", title)
+    title = text_of(title).casefold()
+    return RowKey(f"{title}{_KEY}{text_of(values.get('year'))}" if title else "")
 
 
 def _object_notation(table: TableLayout) -> RowNotation:
-    """How the rows of one document are written as JSON, and the name of the author in one of them."""
+    """How the rows of one document are written as JSON."""
+    return _notation(b",", (b"[", b"]"), partial(_values_in, table=table))
 
-    def name_of(text: bytes) -> str:
-        row = load_record(text)
-        return table_authors.name_of({field: row.get(name) for field, name in table.fields.items()})
 
-    return RowNotation(b",", (b"[", b"]"), name_of)
+def _notation(separator: bytes, around: tuple[bytes, bytes], values_in: Callable[[bytes], Values]) -> RowNotation:
+    return RowNotation(
+        separator,
+        around,
+        name_of=lambda text: table_authors.name_of(values_in(text)),
+        title_of=lambda text: text_of(values_in(text).get("title")),
+    )
 
 
 def _header(source: Source, columns: Columns) -> Header | None:
@@ -269,7 +289,8 @@ def _open(source: Source, columns: Columns) -> Records:
 
         names = columnar_columns(source)
         table = _layout_of(names, None, columns, source.name, partial(columnar_rows, source))
-        used = {*table.fields.values(), *table.more_authors, *dict(table.misspelled)}
+        repeated = {names[place] for _, place in table.repeats}
+        used = {*table.fields.values(), *table.more_authors, *dict(table.misspelled), *repeated}
         wanted = [name for name in names if name in used]
         return Records(_marked(_object_raws(columnar_rows(source, wanted), table), table), "record", table)
     if source.head.lstrip()[:1] in {b"{", b"["} and (rows := _json_rows(source)):
@@ -338,7 +359,7 @@ def _layout_of(
     list_separator: str | None = separator_given(columns)
     with_commas: bool | None = True
     if "authors" in fields and not (list_separator and "authors" in columns):
-        wanted = list(dict.fromkeys([fields["authors"], *more, fields[key_of(fields) or "authors"]]))
+        wanted = list(dict.fromkeys([fields["authors"], *more, *(fields[field] for field in key_fields(fields))]))
         sample = [row for row in islice(rows_of(wanted), _FIRST_ROWS) if isinstance(row, dict)]
         if "authors" not in columns and not more and may_be_one_author(fields) and _repeats(sample, fields):
             fields["name"] = fields.pop("authors")
@@ -377,13 +398,21 @@ def _repeats(sample: list[dict[str, Any]], fields: dict[str, str]) -> bool:
     """Whether rows of one document are adjacent, or there are several with different single names."""
     if any(isinstance(row.get(fields["authors"]), list) for row in sample):
         return False
-    keys = [text_of(row.get(fields[key_of(fields) or ""])) for row in sample]
-    if any(key and key == following for key, following in pairwise(keys)):
+    has_ids = key_of(fields) is not None
+    forms = ((text_of(row.get(fields[field])) for field in key_fields(fields)) for row in sample)
+    keys = [tuple(texts) if has_ids else tuple(map(str.casefold, texts)) for texts in forms]
+    if has_ids and any(key[0] and key == following for key, following in pairwise(keys)):
         return True
     cells = [row.get(fields["authors"]) for row in sample]
     if separator_in(cells) is not None or not all(isinstance(cell, str | None) for cell in cells):
         return False
-    return len({pair for pair in zip(keys, cells, strict=True) if pair[0]}) > len({*keys} - {""})
+    known = [key for key in zip(keys, cells, strict=True) if (key[0][0] if has_ids else _is_telling(key[0][0]))]
+    return len(set(known)) > len({key for key, _ in known})
+
+
+def _is_telling(title: str) -> bool:
+    """Whether two documents hardly have the same title, unlike "Introduction" and "Letter to the editor"."""
+    return title.count(" ") >= _FEWEST_BLANKS and len(title) >= _SHORTEST_TITLE
 
 
 def _head_rows(source: Source, header: Header) -> Iterator[dict[str, Any]]:
@@ -401,23 +430,33 @@ def _head_rows(source: Source, header: Header) -> Iterator[dict[str, Any]]:
 def _grouped(raws: Iterable[Raw], table: TableLayout) -> Iterator[Raw]:
     """Join the rows of each document; broken rows are passed on by themselves."""
 
-    def name_of(text: bytes) -> str:
-        return table_authors.name_of(_values_of(row_cells(text, table.header), table))
+    def values_in(text: bytes) -> Values:
+        return _values_of(_row_cells(text, table.header, []), table)
 
-    return rows_by_document(_keyed(raws, table), RowNotation(b"\n", (b"", b""), name_of))
+    return rows_by_document(_keyed(raws, table), _notation(b"\n", (b"", b""), values_in))
 
 
-def _keyed(raws: Iterable[Raw], table: TableLayout) -> Iterator[tuple[str, Raw]]:
+def _keyed(raws: Iterable[Raw], table: TableLayout) -> Iterator[tuple[RowKey, Raw]]:
     """Each row of a table of text with the key of its document."""
-    places = [table.places[field] for field in key_fields(table.fields)]
+    places = {field: table.places[field] for field in (*KEYS, "title", "year") if field in table.places}
     for raw in raws:
         try:
-            cells = row_cells(raw.text, table.header)
+            cells = _row_cells(raw.text, table.header, [])
         except BrokenRecordError as broken:
-            yield "", raw._replace(broken=raw.broken or str(broken))
+            yield NO_KEY, raw._replace(broken=raw.broken or str(broken))
             continue
-        if raw.broken or not is_header(cells, table.header):
-            yield _KEY.join(cells[place].strip() for place in places).strip(_KEY), raw
+        if raw.broken:
+            yield NO_KEY, raw
+        elif not is_header(cells, table.header):
+            yield _key_of({field: cells[place] for field, place in places.items()}), raw
+
+
+def _row_cells(text: bytes, header: Header, notes: list[Note]) -> list[str]:
+    """The cells of a row with one author, without errors of spreadsheets, which are noted."""
+    cells = row_cells(text, header)
+    if b"#" in text:
+        notes += remove_errors(cells, header.names)
+    return cells
 
 
 def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
@@ -428,7 +467,7 @@ def _object_raws(found: Rows, table: TableLayout) -> Iterator[Raw]:
     )
     if not table.by_author:
         return (raw for _, raw in rows)
-    keyed = ((_key_of_object(row, table) if isinstance(row, dict) else "", raw) for row, raw in rows)
+    keyed = ((_key_of(_values_of_object(row, table)) if isinstance(row, dict) else NO_KEY, raw) for row, raw in rows)
     return rows_by_document(keyed, _object_notation(table))
 
 
@@ -484,7 +523,7 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
         return [_values_of_object(row, table) for row in objects]
     header = table.header
     if table.by_author:
-        rows = [row_cells(row, header) for row in _row_texts(text, header)]
+        rows = [_row_cells(row, header, notes) for row in _row_texts(text, header)]
     elif _REMARK.match(text) and len(header.names) > 2 and header.separator.encode() not in text:
         return []
     else:
@@ -515,6 +554,8 @@ def _values_of(cells: list[str], table: TableLayout) -> Values:
 
 def _values_of_object(row: dict[str, Any], table: TableLayout) -> Values:
     values = {field: row.get(name) for field, name in table.fields.items()}
+    for field, place in table.repeats:
+        values[field] = row.get(table.names[place]) if values[field] in (None, "", []) else values[field]
     return {**values, MORE_AUTHORS: [row.get(name) for name in table.more_authors]} if table.more_authors else values
 
 
@@ -583,7 +624,7 @@ def _authors_of_rows(found: list[Values], notes: list[Note]) -> list[Author]:
     Tables that homonym has exported keep the positions themselves.
     """
     require_few_authors(len(found))
-    given = [text_of(row.get("position")) for row in found]
+    given = [text_of(row.get("position")).removesuffix(".0") for row in found]
     places = list(range(len(found)))
     if all(text.isdecimal() and len(text) < 10 for text in given):
         rows = _without_repeats(sorted(zip(map(int, given), found, strict=True), key=itemgetter(0)), notes)

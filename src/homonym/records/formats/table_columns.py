@@ -26,7 +26,8 @@ from homonym.records.reader import Columns
 SEPARATOR = "separator"
 
 _WORK = frozenset({"title", "year", "doi", "pmid", "venue", "abstract"})
-_KEYS = ("id", "doi", "pmid")
+# Fields that identify the document of a row; the first that a row has counts.
+KEYS = ("id", "doi", "pmid")
 _ONE_AUTHOR = frozenset(
     "author creator autor auteur autore autorin verfasser verfasserin yazar автор firstauthor erstautor".split()
 )
@@ -168,7 +169,7 @@ def are_documents(names: Iterable[str]) -> bool:
     work = _WORK & fields.keys()
     if "authors" in fields:
         return bool(work) or ("id" in fields and column_key(fields["authors"]) not in _ONE_AUTHOR)
-    keyed = any(key in fields for key in _KEYS)
+    keyed = any(key in fields for key in KEYS)
     if "family" in fields and "title" in fields and {"year", "venue", "abstract"} & fields.keys():
         return True  # "Title" alone may be that of a person
     if "name" in fields and column_key(fields["name"]) not in _ANY_NAME:
@@ -262,21 +263,21 @@ def _shown(names: tuple[str, ...]) -> str:
 
 def may_be_one_author(fields: Mapping[str, str]) -> bool:
     """Whether rows may be single authors though the column may also hold lists: `paper_id, author, affiliation`."""
-    return column_key(fields.get("authors", "")) in _ONE_AUTHOR and key_of(fields) is not None
+    return column_key(fields.get("authors", "")) in _ONE_AUTHOR and bool(key_fields(fields))
 
 
 def key_of(fields: Mapping[str, str]) -> str | None:
     """The field that identifies the document of a row."""
-    return next((key for key in _KEYS if key in fields), None)
+    return next((key for key in KEYS if key in fields), None)
 
 
 def key_fields(fields: Mapping[str, str]) -> list[str]:
-    """The fields that are the same in all rows of a document: its key, otherwise title and year."""
+    """The fields that are the same in all rows of a document: its key, otherwise title and year; none without these."""
     key = key_of(fields)
     return [key] if key else [field for field in ("title", "year") if field in fields] if "title" in fields else []
 
 
-_NOTHING = frozenset({"", "na", "n/a", "nan", "none", "null", "<na>", "nat"})
+_NOTHING = frozenset({"", "na", "n/a", "#n/a", "nan", "none", "null", "<na>", "nat"})
 _QUOTED = re.compile(r"""'([^'\\]*+(?:\\.[^'\\]*+)*+)'|"([^"\\]*+(?:\\.[^"\\]*+)*+)\"""")
 _PYTHON_WORD = re.compile(r": (?:None|True|False)(?=[,}])")
 _OUTSIDE_BRACKETS = re.compile(r",(?![^()]{0,200}+\))")
@@ -287,6 +288,11 @@ _PRINTED_VECTOR = re.compile(r"""(?:c|list)?\((["'].*["']),?\)""", re.DOTALL)
 _LONGEST_PRINTED = 100_000
 
 
+def is_missing(text: str) -> bool:
+    """Whether a text is empty or says that there is no value, such as "NaN"."""
+    return len(text) < 5 and text.lower() in _NOTHING
+
+
 def text_of(value: Any) -> str:
     """A cell as plain text; the first item of a list, and empty for placeholders such as "NaN".
 
@@ -295,7 +301,7 @@ def text_of(value: Any) -> str:
     """
     if isinstance(value, str):
         text = plain_text(value)
-        return "" if len(text) < 5 and text.lower() in _NOTHING else text
+        return "" if is_missing(text) else text
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else str(value)
     if isinstance(value, int) and not isinstance(value, bool):
