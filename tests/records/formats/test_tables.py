@@ -1450,3 +1450,35 @@ def test_numbers_and_initials_that_are_no_marks_stay(read: Reads, cell: str) -> 
 def test_commas_between_marks_do_not_show_that_names_have_commas() -> None:
     cells = ["Jane Doe1,2; Karl Roe1,3", "Ann Poe1,2; Ed Li2"]
     assert table_authors.have_commas(cells, ";") is False
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["Jane Doe1*, Richard Roe2", "Ann Poe; Li, X"],
+        ["Jane Doe 1,2, Richard Roe 2; Ann Poe", "Ann Poe; Li, X"],
+        ["Doe, Jane\tRoe, Richard\tPoe, Ann"],
+        ["Jane Doe, University of Oz; Richard Roe, MIT"],
+        ["Jane Doe (University of Oz); Richard Roe (Dept. A; Dept. B)"],
+        ["Doe, Jane | 0000-0002-1825-0097; Roe, Richard | 0000-0001-5109-3700"],
+    ],
+)
+def test_names_with_marks_affiliations_and_identifiers_are_separated(read: Reads, cells: list[str]) -> None:
+    found = read(written([{"id": str(place), "title": "On x", "authors": cell} for place, cell in enumerate(cells)]))
+    names = names_of(found.documents[0])
+    assert names[:2] in (["Jane Doe", "Richard Roe"], ["Doe, Jane", "Roe, Richard"])
+    assert {*names[2:]} <= {"Ann Poe", "Poe, Ann"}
+
+
+def test_organisations_behind_names_are_affiliations(read: Reads) -> None:
+    for cell in (
+        "Jane Doe (University of Oz)",
+        "Jane Doe, University of Oz; Ann Roe, ETH",
+        "Doe, Jane, Oz University; Roe, Ann, ETH",
+    ):
+        (found,) = read(written([{"id": "1", "title": "On x", "authors": cell}])).documents
+        assert found.authors[0].name in {"Jane Doe", "Doe, Jane"}
+        assert found.authors[0].affiliations in (["University of Oz"], ["Oz University"])
+        assert not found.other_contributors
+    (found,) = read(written([{"id": "1", "title": "On x", "authors": "Cancer Society (Research Institute)"}])).documents
+    assert found.other_contributors == ["Cancer Society (Research Institute)"]

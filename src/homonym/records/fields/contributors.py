@@ -156,6 +156,8 @@ def _move_contributors(document: Document, notes: list[Note]) -> None:
         if remarks := without_remarks(author.name):
             author.name = remarks.name
             author.emails += [email for email in remarks.emails if email not in author.emails]
+            if remarks.affiliation and remarks.affiliation not in author.affiliations:
+                author.affiliations.append(remarks.affiliation)
             for kind, value in (("orcid", remarks.orcid), ("scopus", remarks.scopus)):
                 if value:
                     author.ids.setdefault(kind, value)

@@ -163,14 +163,14 @@ def without_leading_and(text: str) -> str:
 
 
 _BEFORE_NUMBERS = frozenset("[(0123456789")
-_LINE_END = re.compile(r"\s*(?:[\r\n]+|<br ?/?>)\s*", re.IGNORECASE)
+_LINE_END = re.compile(r"\s*(?:[\r\n\t]+|<br ?/?>)\s*", re.IGNORECASE)
 _COMMA_AT_END = re.compile(r",[ \t]*[\r\n]")
 _LIST_MARK = re.compile(r"[;；|]")
 _NUMBER = re.compile(r"(?:^|(?<=[\s;,|]))(?:\[(\d{1,3})\]|\(?(\d{1,3})[.)])\s+(?=\D)")
 
 
 def _has_line_ends(text: str) -> bool:
-    return "\n" in text or "\r" in text or "<" in text
+    return "\n" in text or "\r" in text or "\t" in text or "<" in text
 
 
 def names_in_lines(text: str) -> list[str]:

@@ -1,6 +1,7 @@
 """Remarks that sources write into the names of authors: e-mail addresses, ORCIDs, roles, degrees, affiliation numbers.
 
-EBSCO has "Doe, Jane1 (AUTHOR) j@x.org", repositories have "Doe, Jane (ORCID: 0000-…)", web forms "Jane Doe <j@x.org>".
+EBSCO has "Doe, Jane1 (AUTHOR) j@x.org", repositories have "Doe, Jane (ORCID: 0000-…)", web forms "Jane Doe <j@x.org>",
+programmes of conferences "Jane Doe (University of Oz)".
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from homonym.records.fields import identifiers
 from homonym.records.fields.affiliations import address_and_emails
 from homonym.records.fields.degrees import DEGREE_OR_TITLE, may_have_degrees, without_degrees
 from homonym.records.fields.markup import ENTITY, plain_text
+from homonym.records.fields.people import name_and_employer
 
 _CONTROLS = dict.fromkeys([*range(0x20), 0x7F]) | dict.fromkeys(range(0x09, 0x0E), " ")
 _DIGIT = "[0-9¹²³⁰-⁹]"
@@ -52,22 +54,38 @@ def without_footnotes(text: str) -> str:
     return _FOOTNOTES.sub(_removed, text)
 
 
+def parts_between_footnotes(text: str) -> list[str]:
+    """A list of names, divided at commas behind marks and numbers of footnotes, and without these.
+
+    >>> parts_between_footnotes("Jane Doe1*, Roe, Ann2; Ed Li"), parts_between_footnotes("Jane Doe 1,2, Ann Roe 2")
+    (['Jane Doe', 'Roe, Ann; Ed Li'], ['Jane Doe', 'Ann Roe'])
+    """
+    parts, begin = [], 0
+    for mark in _FOOTNOTES.finditer(text):
+        if not _removed(mark) and (comma := _COMMA.match(text, mark.end())):
+            parts.append(without_footnotes(text[begin : mark.end()]))
+            begin = comma.end()
+    return [*parts, without_footnotes(text[begin:])]
+
+
 def _removed(mark: re.Match[str]) -> str:
     """Nothing in place of a mark; a letter behind a blank stays where it may be an initial."""
     before = mark.string[max(0, mark.start() - 200) : mark.start()]
     return mark[0] if _LETTERS.match(mark[0]) and not _TWO_CAPITALISED.search(before) else ""
 
 
+_COMMA = re.compile(r"\s?,\s")
 _GAPS = re.compile(r",(?: ?,)++")
 
 
 class PlainName(NamedTuple):
-    """A name without remarks, and the e-mail addresses, the ORCID and the number in Scopus that it had."""
+    """A name without remarks, and the e-mail addresses, the ORCID, the number in Scopus and the affiliation it had."""
 
     name: str
     emails: tuple[str, ...] = ()
     orcid: str = ""
     scopus: str = ""
+    affiliation: str = ""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -75,13 +93,15 @@ def without_remarks(name: str) -> PlainName | None:
     """The parts of a name that has remarks; None for other names, and if nothing but remarks would be left.
 
     >>> without_remarks("Doe, Jane1 (AUTHOR) jane@x.org")
-    PlainName(name='Doe, Jane', emails=('jane@x.org',), orcid='', scopus='')
+    PlainName(name='Doe, Jane', emails=('jane@x.org',), orcid='', scopus='', affiliation='')
     >>> without_remarks("Doe, Jane (0000-0002-1825-0097)").orcid, without_remarks("Doe, Jane (57000000001)").scopus
     ('0000-0002-1825-0097', '57000000001')
     >>> without_remarks("Doe, Jane"), without_remarks("j@x.org"), without_remarks("Karel D&#x27;Or").name
     (None, None, "Karel D'Or")
     >>> without_remarks("Smith, John, MD, PhD").name, without_remarks("Dr. Jane Doe").name
     ('Smith, John', 'Jane Doe')
+    >>> without_remarks("Doe, Jane (University of Oz)").affiliation
+    'University of Oz'
     """
     if not _SUSPICIOUS.search(name) and not may_have_degrees(name):
         return None
@@ -99,7 +119,8 @@ def without_remarks(name: str) -> PlainName | None:
         plain = plain[: number.start()]
     if " " in plain and "&" not in plain:
         plain = _NUMBERS.sub("", plain)
-    plain = without_degrees(_GAPS.sub(",", " ".join(plain.split())).strip(" ,"))
+    plain, affiliation = name_and_employer(plain) or (plain, "")
+    plain = without_degrees(_GAPS.sub(",", " ".join(plain.split())).strip(" ,|"))
     if not plain or plain == name or plain.isnumeric():
         return None
-    return PlainName(plain, emails, orcid or "", number[1] if number else "")
+    return PlainName(plain, emails, orcid or "", number[1] if number else "", affiliation)

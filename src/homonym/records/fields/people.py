@@ -72,6 +72,15 @@ GROUP_WORD = re.compile(
     ),
     re.IGNORECASE,
 )
+# Words of organisations where people work, which groups of people have rarely in their names.
+EMPLOYER_WORD = re.compile(
+    _by_first_letter(
+        r"academ(?:y|ie) clinic college department dept facult(?:y|é|ad) gmbh hochschule hospital inc institut[eo]? "
+        r"istituto laboratoire laborator(?:y|ies) laboratorio ltd museum school univ universidade? "
+        r"universit(?:y|é|ät|à|at) universitet uniwersytet "
+    ),
+    re.IGNORECASE,
+)
 # The ends of the names of organisations in Chinese and Japanese, which have no blanks; "本刊" is "this journal". In
 # the name of a person, a surname of one character comes first: "学会" may be a given name.
 EAST_ASIAN_GROUP = re.compile(
@@ -162,6 +171,25 @@ def person_for_group(name: str) -> tuple[str, str] | None:
     return (group, person) if names_group and is_person else None
 
 
+# Maximum number of words of a name before an organisation in brackets.
+_MOST_WORDS = 5
+
+
+def name_and_employer(name: str) -> tuple[str, str] | None:
+    """The name and the organisation of an entry such as "Jane Doe (University of Oz)"; None for other names.
+
+    >>> name_and_employer("Jane Doe (University of Oz)"), name_and_employer("Cancer Society (Research Institute)")
+    (('Jane Doe', 'University of Oz'), None)
+    """
+    if name[-1:] != ")":
+        return None
+    person, bracket, employer = name[:-1].partition("(")
+    person = person.strip(" ,")
+    if not bracket or not 0 < person.count(" ") < _MOST_WORDS or not EMPLOYER_WORD.search(employer):
+        return None
+    return None if GROUP_WORD.search(person) or any(map(person.__contains__, _SMALL_WORDS)) else (person, employer)
+
+
 # The formats ask for each name of a record, and so does the check of all its entries soon after.
 @lru_cache(maxsize=1 << 12)
 def is_group(name: str) -> bool:
@@ -179,10 +207,10 @@ def is_group(name: str) -> bool:
     [True, False, True]
     >>> [is_group(name) for name in ("Ministerio de Salud", "本刊编辑部", "清华大学", "李学会")]
     [True, True, True, False]
-    >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Roe and Poe, Ann", "Doe J for the ATLAS Team")]
+    >>> [is_group(name) for name in ("Ann Doe and Bo Roe", "Doe J for the ATLAS Team", "Ann Doe (Oz University)")]
     [False, False, False]
     """
-    if person_for_group(name):
+    if person_for_group(name) or name_and_employer(name):
         return False
     surname, comma, _ = name.rstrip(" ,").partition(",")
     has_small_word = name.count(" ") > 1 and any(map(surname.__contains__, _SMALL_WORDS))

@@ -21,6 +21,7 @@ from homonym.records.fields.name_lists import (
     is_list_like,
     is_surname_and_given_names,
     is_unclear_break,
+    is_whole_name,
     marks_note,
     may_be_two_names,
     names_in_lines,
@@ -29,8 +30,16 @@ from homonym.records.fields.name_lists import (
     split_note,
     without_leading_and,
 )
-from homonym.records.fields.name_remarks import without_footnotes
-from homonym.records.fields.people import AuthorIndex, folded, is_group, is_placeholder, surname_first
+from homonym.records.fields.name_remarks import parts_between_footnotes, without_footnotes
+from homonym.records.fields.people import (
+    EMPLOYER_WORD,
+    GROUP_WORD,
+    AuthorIndex,
+    folded,
+    is_group,
+    is_placeholder,
+    surname_first,
+)
 from homonym.records.formats.table_columns import as_written_list, items_of, text_of, written_list
 from homonym.records.model import Author, Note, require_few_authors
 
@@ -152,7 +161,12 @@ def _names_in_line(line: str, separator: str | None, with_commas: bool | None) -
     if "::" in text:
         text = _AUTHORITY.sub("", text)
     if has_marks(text):
+        parts = parts_between_footnotes(text)
         text = without_footnotes(text).strip()
+        if separator in {None, ";"} and len(parts) > 1:  # "Jane Doe1, Ann Roe2"
+            names = [name.strip() for part in parts for name in part.strip(" ;").split(";")]
+            if all(map(is_whole_name, names)):
+                return names
     if separator == COMMAS:
         return [name for part in text.rstrip(".").split(";") for name in _names_between_commas(part.strip())]
     if separator == FUSED:
@@ -297,7 +311,29 @@ def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
         notes.append(("warning", doubt_note(text)))
     elif is_open:
         notes.append(("warning", split_note(text, len(names))))
+    return _with_affiliations(names) if "," in text and EMPLOYER_WORD.search(text) else names
+
+
+def _with_affiliations(names: list[str]) -> list[Any]:
+    """The entries of "Jane Doe, University of Oz; Ann Roe, ETH", if all are such; otherwise the names.
+
+    >>> _with_affiliations(["Jane Doe, University of Oz", "Ann Roe, ETH"])[1]
+    {'name': 'Ann Roe', 'affiliations': ['ETH']}
+    >>> _with_affiliations(["Doe, Jane, University of Oz"]), _with_affiliations(["Doe, Jane", "Museum of Oz, Wales"])
+    ([{'name': 'Doe, Jane', 'affiliations': ['University of Oz']}], ['Doe, Jane', 'Museum of Oz, Wales'])
+    """
+    for commas in (1, 2):
+        parts = [name.split(",", commas) for name in names]
+        people = [", ".join(map(str.strip, part[:commas])) for part in parts]
+        if all(len(part) > commas and part[-1].strip() for part in parts) and all(map(_is_person, people)):
+            return [
+                {"name": name, "affiliations": [part[-1].strip()]} for name, part in zip(people, parts, strict=True)
+            ]
     return names
+
+
+def _is_person(name: str) -> bool:
+    return is_whole_name(name) and not GROUP_WORD.search(name)
 
 
 def _person(entry: Mapping[str, Any]) -> dict[str, Any]:
