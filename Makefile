@@ -45,7 +45,7 @@ test: check  ## all checks and all tests, on all cores; this is what CI runs
 thorough: check  ## like test, with five times as many examples of the property tests; run it after changes of the kernel
 	$(PYTEST) --hypothesis-profile thorough
 
-quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: a few minutes
+quick: $(TOOLS)  ## all tests except slow ones, with few Hypothesis examples: less than two minutes
 	$(PYTEST) -q -m "not slow and not spark" --hypothesis-profile quick
 
 format: $(TOOLS)  ## apply the fixes and the formatting of ruff

@@ -107,6 +107,7 @@ def test_file_names_are_unique() -> None:
     assert [stem for stem, number in stems.items() if number > 1] == []
 
 
+@pytest.mark.slow
 def test_class_names_are_unique() -> None:
     trees = [ast.parse(path.read_text()) for path in MODULES]
     names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))

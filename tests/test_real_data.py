@@ -37,6 +37,7 @@ def test_web_of_science(tmp_path: Path) -> None:
     assert found >= 0.92
 
 
+@pytest.mark.slow
 @needs_real_data
 def test_pubmed_in_first_initial_blocks(tmp_path: Path) -> None:
     documents = DATA / "pubmed" / "documents.jsonl.gz"

@@ -409,6 +409,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return disambiguate(source, folder / "authors.parquet", Settings(kappa=4.0)).output
 
 
+@pytest.mark.slow
 def test_result_has_confidence_columns(result: Path) -> None:
     rows = pq.read_table(result).to_pylist()
     by_author = defaultdict(list)
@@ -427,6 +428,7 @@ def test_result_has_confidence_columns(result: Path) -> None:
     assert min(in_block.values()) == 1, "otherwise no mention is without confidence"
 
 
+@pytest.mark.slow
 def test_every_format_leaves_the_same_confidence_empty(result: Path, tmp_path: Path) -> None:
     expected = pq.read_table(result).select(["mention_id", "confidence", "author_confidence"]).to_pylist()
     source = next(path for path in result.parent.iterdir() if path.name.endswith(".jsonl.gz"))

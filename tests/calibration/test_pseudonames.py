@@ -149,6 +149,7 @@ def probability_by_name(collection: Ready) -> dict[str, float]:
     return probability
 
 
+@pytest.mark.slow
 def test_names_of_two_people_have_a_lower_probability(tmp_path: Path) -> None:
     generator = np.random.default_rng(1)
     lines: list[dict[str, Any]] = []
@@ -197,6 +198,7 @@ def test_pool_limits_people_and_mentions(tmp_path: Path, monkeypatch: Any) -> No
         assert (pool.probability <= 1).all()
 
 
+@pytest.mark.slow
 def test_samples_a_limited_number_of_blocks(small: Ready, monkeypatch: Any) -> None:
     monkeypatch.setattr(block_sample, "MAX_LARGER_BLOCKS", 20)
     monkeypatch.setattr(block_sample, "MAX_SINGLETON_BLOCKS", 2)
@@ -780,6 +782,7 @@ def test_too_small_collections_get_the_default_limit(tmp_path: Path, case: str) 
     assert_default(disambiguate(source, tmp_path / "out.parquet"))
 
 
+@pytest.mark.slow
 def test_too_large_blocks_give_the_default_limit(corpus: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(block_sample, "CLUSTERED_WORK", 1)
     assert_default(disambiguate(corpus, tmp_path / "out.parquet"))
@@ -817,6 +820,7 @@ def test_mentions_on_one_document_give_the_default_limit(tmp_path: Path) -> None
     assert summary.confidence is None
 
 
+@pytest.mark.slow
 def test_calibration_reports_all_of_its_parts(corpus: Path, tmp_path: Path) -> None:
     class Heard:
         def __init__(self) -> None:

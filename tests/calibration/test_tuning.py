@@ -354,6 +354,7 @@ def test_pseudonames_are_nearly_as_good_as_labels_on_easy_names(easy: Path) -> N
     assert unlabelled.value > labelled.value - 0.03
 
 
+@pytest.mark.slow
 def test_labels_choose_kappa_by_default(calibrated: Calibration) -> None:
     judged = {limit.kind: limit for limit in calibrated.limits}
     assert calibrated.chosen == "kappa"
@@ -361,6 +362,7 @@ def test_labels_choose_kappa_by_default(calibrated: Calibration) -> None:
     assert judged["kappa"].spread is not None
 
 
+@pytest.mark.slow
 def test_few_labels_do_not_replace_the_limit_of_pseudonames(corpus: Path) -> None:
     """A handful of names has a best limit of its own, but cannot show that it is better than another."""
     found = calibrate(corpus, corpus, training_share=0.01)
@@ -381,6 +383,7 @@ def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None
     assert {limit.gamma for limit in calibrate(corpus, corpus, Settings(gamma=0)).limits} == {0}
 
 
+@pytest.mark.slow
 def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Path]) -> None:
     corpus = generated(Corpus(mentions=2000, ambiguity=8, seed=4))
     calibrated = calibrate(corpus, corpus, Settings(chance_limit=0, name_trust=0, background="none"))
@@ -391,6 +394,7 @@ def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Pat
     assert {rows[kind].gamma for kind in ("default", "pseudo-names")} == {0.25}
 
 
+@pytest.mark.slow
 def test_keeps_the_default_gamma_if_no_other_is_clearly_better(easy: Path) -> None:
     found = calibrate(easy, easy, Settings(chance_limit=0, name_trust=0))
     assert len({round(one.f1, 2) for one in found.chances}) == 1
@@ -398,12 +402,14 @@ def test_keeps_the_default_gamma_if_no_other_is_clearly_better(easy: Path) -> No
     assert {limit.gamma for limit in found.limits} == {0.25}
 
 
+@pytest.mark.slow
 def test_calibration_does_not_depend_on_threads(corpus: Path, calibrated: Calibration) -> None:
     again = calibrate(corpus, corpus, resources=Resources(threads=2))
     assert figures(again) == figures(calibrated)
     assert again.settings == calibrated.settings
 
 
+@pytest.mark.slow
 def test_splits_names_by_training_share(corpus: Path, calibrated: Calibration) -> None:
     names = calibrated.training_names + calibrated.test_names
     assert abs(calibrated.training_names - names / 4) <= 0.5
@@ -458,6 +464,7 @@ def test_accepts_partly_labelled_mentions(corpus: Path, tmp_path: Path) -> None:
     assert all(0.4 < (limit.training or 1) <= 1 for limit in found.limits)
 
 
+@pytest.mark.slow
 def test_rejects_labels_without_matching_mentions(corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "gold.csv").write_text("mention_id,author\nx#0,A\n")
     with pytest.raises(
@@ -522,6 +529,7 @@ def test_wrong_usage_exits_with_2(corpus: Path, tmp_path: Path, options: list[st
 # Without labels.
 
 
+@pytest.mark.slow
 def test_limit_without_labels_comes_from_pseudonames(easy: Path, tmp_path: Path) -> None:
     start = Settings(weights="uniform", blocking="initials", alpha=1.0)
     found = calibrate(easy, settings=start, output=tmp_path / "settings.toml")
@@ -540,6 +548,7 @@ def test_limit_without_labels_comes_from_pseudonames(easy: Path, tmp_path: Path)
     assert (limit.why, found.limits, found.chances, found.labels) == (None, [], [], 0)
 
 
+@pytest.mark.slow
 def test_labels_are_ignored_without_gold(easy: Path, tmp_path: Path) -> None:
     rows = documents(easy)
     for author in (author for row in rows for author in row["authors"]):

@@ -193,6 +193,7 @@ def test_examples_depend_on_the_seed_only() -> None:
     assert not np.array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_separating_type_gets_nearly_all_the_weight() -> None:
     learnt = learn_weights(separated(), Settings())
     assert learnt.weights["good"] > 0.9

@@ -120,6 +120,7 @@ def test_kernel_equals_reference(case: Case, run: Settings, rare: int) -> None:
     assert_same_as_reference(*case, run, rare)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("scope", ["overall", "within"])
@@ -212,6 +213,7 @@ def test_blocks_do_not_influence_each_other(case: Case, run: Settings) -> None:
         np.testing.assert_array_equal(alone.other, together.other[first:last])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(250))
 @given(case=constrained(), run=parameters(), ratio=st.sampled_from([EXACT, SWEEP_RATIO]))
 def test_sweep_equals_kernel_and_reference(case: Case, run: Settings, ratio: float) -> None:

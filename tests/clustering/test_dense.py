@@ -99,6 +99,7 @@ def test_memory_is_kept_up_to_its_maximum() -> None:
     assert not np.shares_memory(large, memory.take(1001))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("joint", [False, True])
 @pytest.mark.parametrize("scope", ["overall", "within"])

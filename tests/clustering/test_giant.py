@@ -206,6 +206,7 @@ def test_a_resumed_block_has_the_same_result_to_the_last_bit(
         assert_identical(resumed(stop_at, one, frequencies, run, **options), whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["prob", "max"])
 @pytest.mark.parametrize("stop_at", [1, 7])
 def test_a_large_block_resumes_to_the_last_bit(stop_at: int, variant: Any) -> None:

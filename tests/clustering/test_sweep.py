@@ -291,6 +291,7 @@ print(sweep(bags, nothing, Settings()).labels_at(np.array([0.1, 0.1])).tolist())
 """
 
 
+@pytest.mark.slow
 def test_without_feature_types_all_mentions_are_singletons_at_any_limit() -> None:
     # In a separate process, because a failure would not terminate.
     done = subprocess.run([sys.executable, "-c", WITHOUT_TYPES], capture_output=True, text=True, timeout=20)

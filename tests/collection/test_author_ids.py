@@ -53,6 +53,7 @@ def mentions_by_id(rows: list[dict[str, Any]]) -> dict[str, set[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_ids_follow_their_definition(documents: Documents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(author_ids, "MENTIONS_AT_ONCE", 100)
     some = [dict(document) for document in documents]
@@ -62,6 +63,7 @@ def test_ids_follow_their_definition(documents: Documents, tmp_path: Path, monke
     assert ids_of(rows) == expected_ids(rows, years_of(some))
 
 
+@pytest.mark.slow
 def test_undated_mentions_come_last_and_ties_are_decided_by_mention_id(tmp_path: Path) -> None:
     orcid = {"name": "Doe, J", "ids": {"orcid": "0000-0002-1825-0097"}}
     cases: list[tuple[list[tuple[str, int | None]], str]] = [
@@ -75,6 +77,7 @@ def test_undated_mentions_come_last_and_ties_are_decided_by_mention_id(tmp_path:
         assert set(ids_of(rows_of(some, tmp_path, str(number))).values()) == {author_id("DOE, J", anchor)}
 
 
+@pytest.mark.slow
 def test_removing_documents_changes_only_ids_whose_anchor_moved(documents: Documents, tmp_path: Path) -> None:
     removed = {document["id"] for document in random.Random(2).sample(documents, 200)}
     before = rows_of(documents, tmp_path, "before")
@@ -97,6 +100,7 @@ def _anchor(author: str, mentions: set[str]) -> str:
     return anchor
 
 
+@pytest.mark.slow
 def test_authors_with_the_same_digits_get_all_of_them(
     documents: Documents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +115,7 @@ def test_authors_with_the_same_digits_get_all_of_them(
         assert few.startswith(digits) or digits.startswith(few)
 
 
+@pytest.mark.slow
 def test_extracted_mentions_keep_their_years_and_so_their_ids(documents: Documents, tmp_path: Path) -> None:
     rows = rows_of(documents, tmp_path)
     for suffix in (".jsonl", ".parquet"):

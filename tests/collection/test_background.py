@@ -199,6 +199,7 @@ def people_of(path: Path) -> set[frozenset[str]]:
     return {frozenset(documents) for documents in found.values()}
 
 
+@pytest.mark.slow
 def test_run_says_what_it_rests_on_and_can_be_repeated_from_its_settings(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", one_name())
     summary = disambiguate(source, tmp_path / "out.parquet")
@@ -229,6 +230,7 @@ def test_background_finds_the_people_of_one_name(tmp_path: Path) -> None:
     assert people_of(without.output) != true
 
 
+@pytest.mark.slow
 def test_given_frequencies_and_given_limits_have_no_background(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", one_name())
     kept = tmp_path / "statistics.csv"
@@ -248,6 +250,7 @@ def test_saved_statistics_are_those_of_the_collection_alone(tmp_path: Path) -> N
     assert sides[0] == sides[1]
 
 
+@pytest.mark.slow
 def test_extracted_mentions_give_the_same_result_as_documents(tmp_path: Path) -> None:
     source = write(tmp_path / "in.jsonl", one_name())
     extract(source, tmp_path / "mentions.jsonl")
@@ -259,6 +262,7 @@ def test_extracted_mentions_give_the_same_result_as_documents(tmp_path: Path) ->
     assert people_of(tmp_path / "a.parquet") == people_of(tmp_path / "b.parquet")
 
 
+@pytest.mark.slow
 def test_checkpoint_of_another_background_is_not_used(tmp_path: Path) -> None:
     source, resources = write(tmp_path / "in.jsonl", one_name()), Resources(work=tmp_path / "work")
     results: dict[str, bytes] = {}

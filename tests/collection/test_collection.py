@@ -352,6 +352,7 @@ def test_only_the_database_of_a_large_input_has_a_file(
         assert (tmp_path / "work" / "collection.duckdb").exists() != small
 
 
+@pytest.mark.slow
 def test_references_are_counted_in_slices_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = corpus_of(40)
     path = written(tmp_path, corpus)
@@ -390,6 +391,7 @@ def test_bags_in_order_are_merged_as_if_sorted(one: Entries, other: Entries, far
     np.testing.assert_array_equal(merged.count, count)
 
 
+@pytest.mark.slow
 def test_several_files_are_one_collection(tmp_path: Path) -> None:
     corpus = corpus_of(30)
     whole = collect(written(tmp_path, corpus))
@@ -954,6 +956,7 @@ def test_two_statistics_do_not_share_one_note() -> None:
 SUFFIXES = ["statistics.csv", "statistics.csv.gz", "statistics.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SUFFIXES)
 def test_saved_statistics_reproduce_the_run(tmp_path: Path, name: str) -> None:
     source = written(tmp_path, corpus_of(60))

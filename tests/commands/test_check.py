@@ -73,6 +73,7 @@ def change(path: Path, how: Callable[[list[dict[str, Any]]], object]) -> None:
     pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path)
 
 
+@pytest.mark.slow
 def test_sound_results_have_no_problems(result: Path, tmp_path: Path) -> None:
     assert check(result).is_sound
     decide(result, "same", "d1#0", "d6#0", reason="x")
@@ -192,6 +193,7 @@ def note_digests(result: Path) -> None:
     (result / CORPUS).write_bytes(orjson.dumps(note))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "how", "message"),
     [
@@ -232,6 +234,7 @@ def silently_read(path: Path, intact: pa.Table) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [MENTIONS, DOCUMENTS])
 def test_a_flipped_bit_in_a_fresh_result_is_found(name: str, result: Path) -> None:
     """Values that cannot be compressed are stored as they are: other values would be read without an error."""
@@ -253,6 +256,7 @@ def test_an_update_refuses_files_that_were_changed_after_the_last_one(result: Pa
         update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]))
 
 
+@pytest.mark.slow
 def test_damage_that_an_update_copies_is_found_afterwards(
     result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -293,6 +297,7 @@ def flip(path: Path, place: int) -> None:
     os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
 
 
+@pytest.mark.slow
 def test_notes_of_earlier_versions_have_one_digest_of_a_file(result: Path, tmp_path: Path) -> None:
     living(result)
     note = orjson.loads((result / CORPUS).read_bytes())
@@ -317,6 +322,7 @@ def test_a_note_with_broken_digests_is_one_sentence(tmp_path: Path, digest: obje
         epoch.read_note(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_update_does_not_need_the_page(result: Path, tmp_path: Path) -> None:
     living(result)
     (result / REPORT).write_text("<!doctype html>mine</html>")
@@ -369,6 +375,7 @@ def test_repair_leaves_what_follows_from_nothing(result: Path) -> None:
     assert any("several rows for the mention" in one for one in done.problems)
 
 
+@pytest.mark.slow
 def test_updated_and_decided_results_are_sound(result: Path, tmp_path: Path) -> None:
     decide(result, "name", "d1#0", "Wang, Wei (wine)", reason="x")
     decide(result, "same", "d1#0", "d6#0", reason="x")

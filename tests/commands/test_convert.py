@@ -68,6 +68,7 @@ def test_links_documents_by_identifiers_of_a_third_record(tmp_path: Path, order:
     assert documents(done.output)[0]["ids"] == {"doi": "10.1000/x", "pmid": "7"}
 
 
+@pytest.mark.slow
 def test_renames_different_documents_with_the_same_key(tmp_path: Path) -> None:
     first = written(tmp_path / "a.bib", entry("doe14", "On coins"))
     second = written(tmp_path / "b.bib", entry("doe14", "On trees") + entry("doe14", "On coins"))
@@ -83,6 +84,7 @@ def test_renames_different_documents_with_the_same_key(tmp_path: Path) -> None:
     assert sorted(row.split(",")[0].strip('"') for row in rows[1:]) == expected
 
 
+@pytest.mark.slow
 def test_converted_documents_give_the_same_authors(tmp_path: Path) -> None:
     exports = [written(tmp_path / "a.bib", "".join(entry(f"k{i}", f"On coins {i}") for i in range(40))),
                written(tmp_path / "b.ris", ris("On coins", "10.1000/abc") * 3)]  # fmt: skip
@@ -103,6 +105,7 @@ def test_converting_documents_changes_nothing(tmp_path: Path) -> None:
     assert documents(tmp_path / "out.jsonl") == [orjson.loads(full)]
 
 
+@pytest.mark.slow
 def test_parts_and_processes_do_not_change_the_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = written(tmp_path / "a.bib", "".join(entry(f"k{i % 80}", f"On {i % 50} coins") for i in range(300)))
     convert(source, tmp_path / "one.jsonl", resources=ONE)

@@ -49,6 +49,7 @@ def author_of(result: Path, mention: str) -> str:
     return next(str(row["author_id"]) for row in rows if row["mention_id"] == mention)
 
 
+@pytest.mark.slow
 def test_decision_between_mentions(result: Path) -> None:
     found = decide(result, "different", "d1#0", "d2#0", reason="two people", user="ann")
     assert found.decision.number == 1
@@ -292,6 +293,7 @@ def test_a_new_run_does_not_replace_mentions_with_decisions(result: Path) -> Non
     assert {path.name: path.read_bytes() for path in result.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_check_names_decisions_about_mentions_that_are_gone(result: Path) -> None:
     decide(result, "different", "d1#0", "d2#0", reason="two people")
     assert check(result).problems == []

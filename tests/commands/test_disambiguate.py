@@ -125,6 +125,7 @@ def test_statistics_of_another_collection_change_the_outcome(corpus: Path, tmp_p
     assert "not in the statistics" in summary.warnings[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", ["full", "initials"])
 def test_co_authors_are_counted_as_in_given_statistics(tmp_path: Path, names: str) -> None:
     documents = write(tmp_path / "in.jsonl", GOOD)
@@ -135,6 +136,7 @@ def test_co_authors_are_counted_as_in_given_statistics(tmp_path: Path, names: st
     assert any("counts co-authors by surname and initials" in text for text in summary.warnings) == (names != "full")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["institution", "whole"])
 def test_affiliations_are_counted_as_in_given_statistics(tmp_path: Path, level: str) -> None:
     record = {
@@ -170,6 +172,7 @@ def test_trace_is_one_row_per_round(corpus: Path, tmp_path: Path) -> None:
         assert all(row["highest_score"] > row["limit"] for row in before)
 
 
+@pytest.mark.slow
 def test_blocking_schemes(tmp_path: Path) -> None:
     documents = [
         {"id": 1, "authors": [{"name": "Doe, Jane W.", "block": "team"}]},
@@ -294,6 +297,7 @@ def test_a_document_of_five_thousand_authors(tmp_path: Path) -> None:
     assert summary.mentions == 5005
 
 
+@pytest.mark.slow
 def test_mentions_without_any_feature(tmp_path: Path) -> None:
     documents = [{"id": str(i), "authors": [{"name": "Doe, J"}]} for i in range(4)]
     summary = disambiguate(write(tmp_path / "in.jsonl", documents), tmp_path / "out.parquet")
@@ -349,6 +353,7 @@ def test_own_features_of_any_type(tmp_path: Path) -> None:
     assert found["m0"] == found["m1"] != found["m2"] == found["m3"]
 
 
+@pytest.mark.slow
 def test_several_files_are_one_collection(tmp_path: Path) -> None:
     parts = [write(tmp_path / f"{i}.jsonl", [document]) for i, document in enumerate(GOOD)]
     disambiguate(parts, tmp_path / "parts.csv")

@@ -31,6 +31,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return result
 
 
+@pytest.mark.slow
 def test_known_authors_with_new_mentions_have_events(first: Path) -> None:
     found = events(first, kind="grown")
     assert ("D0040#0", authors(first)["D0001#0"]) in {(one["mention_id"], one["author_id"]) for one in found}
@@ -70,6 +71,7 @@ def test_command_counts_new_authors_and_lists_other_events(first: Path) -> None:
     assert [orjson.loads(line) for line in only.splitlines()] == list(events(first, kind="grown"))
 
 
+@pytest.mark.slow
 def test_update_says_in_words_what_changed(first: Path, tmp_path: Path) -> None:
     result = Path(shutil.copytree(first, tmp_path / "result"))
     new = write_documents(tmp_path / "new.jsonl", [document(50, 0), document(1, 0)])

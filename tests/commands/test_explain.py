@@ -65,6 +65,7 @@ def comparisons(found: Explanation) -> list[ComparedClusters]:
     return [one for one in some if one]
 
 
+@pytest.mark.slow
 def test_name_has_its_authors_with_papers_and_tree(result: Path) -> None:
     found = explain(result, "Wang, Wei")
     assert found.kind == "name"
@@ -91,6 +92,7 @@ def test_authors_of_a_name_have_reasons(result: Path) -> None:
     assert not lone.reasons, "it has less in common with the others than is expected by chance"
 
 
+@pytest.mark.slow
 def test_says_which_shared_identifiers_were_not_used(tmp_path: Path) -> None:
     scopus = {"name": "Doe, J", "ids": {"scopus": "7006438074"}}
     papers = [paper(1, scopus, ["Roe, A"], "Wine"), paper(2, scopus, ["Poe, B"], "Graphs", year=1950)]
@@ -109,6 +111,7 @@ def test_author_that_only_a_constraint_excludes_is_named_with_the_reason(result:
     assert re.search(r"Wang, Wenli.+ times the required evidence\. .*Their names exclude each other", excluded)
 
 
+@pytest.mark.slow
 def test_name_is_found_in_blocks_that_the_data_gives(tmp_path: Path) -> None:
     papers = [paper(n, {"name": "Lei Wang", "block": "Lei Wang"}, ["Roe, A"], "Wine") for n in range(3)]
     papers.append(paper(7, {"name": "Wang, L"}, ["Poe, B"], "Graphs", year=1950))
@@ -231,6 +234,7 @@ def test_pages_and_figures_escape_what_titles_contain(what: list[str], result: P
     assert "\x1b" not in (tmp_path / "why.svg").read_text()
 
 
+@pytest.mark.slow
 def test_page_names_the_papers_that_were_compared(result: Path, tmp_path: Path) -> None:
     explain(result, "d1#0", "d2#0", output=tmp_path / "together.html")
     page = lxml.html.parse(tmp_path / "together.html").getroot().text_content()
@@ -279,6 +283,7 @@ def test_refuses_other_results(result: Path, tmp_path: Path) -> None:
         explain(tmp_path / "old", "Wang, Wei")
 
 
+@pytest.mark.slow
 def test_different_identifiers_and_documents_are_reasons(tmp_path: Path) -> None:
     two = [
         paper(1, {"name": "Roe, R", "ids": ORCID}, ["Ant, A", "Roe, R"], "Wine"),

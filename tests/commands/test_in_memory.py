@@ -40,6 +40,7 @@ def result() -> Result:
     return disambiguate(DOCUMENTS, settings=LIMIT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [
@@ -68,6 +69,7 @@ def test_data_frame_in_and_out_in_four_lines() -> None:
     assert authors[["name", "documents"]].values.tolist() == [["Doe, Jane", 2], ["Roe, R", 2]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["author", "author_name", "Who"])
 def test_rows_of_authors_may_be_in_any_order(column: str) -> None:
     rows = [
@@ -105,6 +107,7 @@ def test_of_pandas_columns_with_one_name_the_first_that_is_not_empty_counts() ->
     assert sorted(found) == ["Doe, J", "Poe, E"]
 
 
+@pytest.mark.slow
 def test_missing_values_of_pandas_are_missing_in_dictionaries() -> None:
     rows = [row | {"year": when} for row, when in zip(ROWS, (pd.Timestamp("2010-05-01"), pd.NaT), strict=True)]
     assert disambiguate(rows, settings=LIMIT).documents["year"].to_pylist() == [2010, None]
@@ -112,6 +115,7 @@ def test_missing_values_of_pandas_are_missing_in_dictionaries() -> None:
     assert disambiguate(documents, settings=LIMIT).documents["year"].to_pylist() == [2010, 2010]
 
 
+@pytest.mark.slow
 def test_columns_of_types_that_parquet_lacks_are_text() -> None:
     rows = duckdb.from_arrow(pa.table({"id": ["a"], "authors": ["Doe, J"]}))
     odd = rows.project("*, INTERVAL 1 DAY AS age, union_value(n := 1) AS other")
@@ -217,6 +221,7 @@ def test_wrong_arguments_get_one_sentence(call: Any, message: str, result: Resul
     assert "\n" not in str(found.value)
 
 
+@pytest.mark.slow
 def test_problems_name_the_data_and_no_private_file(tmp_path: Path) -> None:
     rows = pd.DataFrame({"id": [1, 1], "name": ["Doe, J", "Roe, R"], "title": "On x", "year": [2001, 2002]})
     expected = "the data, record 1: the rows of the document differ in year: '2001' is used, not '2002'"
@@ -233,6 +238,7 @@ def test_labels_may_name_documents_and_positions(result: Result) -> None:
         assert result.evaluate(gold).bcubed.f1 == 1
 
 
+@pytest.mark.slow
 def test_files_are_removed_with_the_result() -> None:
     found = disambiguate(DOCUMENTS, settings=LIMIT)
     folder = found.directory.parent

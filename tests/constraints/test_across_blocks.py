@@ -190,6 +190,7 @@ def test_confidence_of_a_united_author_is_the_mean_of_its_mentions(
     assert united(rows)[1].rows["author_confidence"].to_pylist() == [mean] * len(rows)
 
 
+@pytest.mark.slow
 def test_an_orcid_on_a_hundred_thousand_names_links_none_and_is_reported_once() -> None:
     rows = [mention(f"{chr(0x4E00 + i % 20_000)}{i}", f"Name{i}, Ann", f"d{i}", orcid="1") for i in range(100_000)]
     _, found = united(rows)
@@ -381,6 +382,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return disambiguate(write(folder / "in.jsonl", PAPERS), folder / "result", LIMIT).output
 
 
+@pytest.mark.slow
 def test_a_run_unites_names_and_reports_what_it_does_not(result: Path) -> None:
     rows = {row["mention_id"]: row for row in pq.read_table(result / MENTIONS).to_pylist()}
     assert rows["d003#0"]["author_id"] == rows["d002#0"]["author_id"] == rows["d004#0"]["author_id"]
@@ -420,6 +422,7 @@ def test_evaluate_counts_united_authors_across_names(result: Path, tmp_path: Pat
     assert evaluate(result, gold).bcubed_across_names.f1 == 1
 
 
+@pytest.mark.slow
 def test_same_bytes_for_any_threads_and_order(result: Path, tmp_path: Path) -> None:
     shuffled = list(PAPERS)
     random.Random(4).shuffle(shuffled)

@@ -343,6 +343,7 @@ def test_untrusted_identifiers_are_ignored() -> None:
     assert constraints.column.to_pylist() == ["same:scopus;not:scopus"] * 2 + ["not:scopus"]
 
 
+@pytest.mark.slow
 def test_refuses_misspelled_kinds_of_identifiers(tmp_path: Path) -> None:
     document = {"id": "1", "authors": [{"name": "Doe, Jane", "ids": {"Staff-ID": "7"}}]}
     path = write_lines(tmp_path / "documents.jsonl", [document, {**document, "id": "2"}])

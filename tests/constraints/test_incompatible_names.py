@@ -115,6 +115,7 @@ def test_accepts_names_with_fifty_words() -> None:
     assert clashing(block) == [(0, 2), (1, 2), (2, 0), (2, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("surname", ["DOE", "WANG"])
 def test_few_pairs_are_compared_one_by_one(surname: str, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen, compared = random.Random(1), []

@@ -234,6 +234,7 @@ def writer(folder: Path, user: str, number: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.slow
 def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     processes = [writer(tmp_path, f"user{number}", 15) for number in range(3)]
     printed = [process.communicate(timeout=120)[0].split()[1:] for process in processes]
@@ -245,6 +246,7 @@ def test_writers_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     assert integrity_problem(tmp_path) is None
 
 
+@pytest.mark.slow
 def test_confirmed_decisions_survive_kill(tmp_path: Path) -> None:
     """A writer is killed at 20 moments; what it confirmed is there, what is there is whole, and writing goes on."""
     confirmed, draw = 0, random.Random(7)
@@ -299,6 +301,7 @@ for number in range(int(sys.argv[2])):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_known", [False, True])
 def test_decisions_made_while_updates_swap_directories_are_all_kept(tmp_path: Path, is_known: bool) -> None:
     result, each = tmp_path / "result", 40

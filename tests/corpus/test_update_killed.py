@@ -82,6 +82,7 @@ def test_killed_update_leaves_the_result_as_before_or_as_after(
     assert seen == {True, False}
 
 
+@pytest.mark.slow
 def test_second_writer_is_refused(first: Path, tmp_path: Path) -> None:
     result = Path(shutil.copytree(first, tmp_path / "result"))
     before = tables(result)
@@ -112,6 +113,7 @@ def test_directories_are_swapped_without_help_of_the_system(
     assert sorted(os.listdir(tmp_path)) == ["result"]
 
 
+@pytest.mark.slow
 def test_result_that_lost_its_name_is_found_again(first: Path, tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()

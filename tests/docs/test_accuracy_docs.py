@@ -40,6 +40,7 @@ def test_tables_take_their_places_and_nothing_else_changes() -> None:
         filled(text, {"z": "3"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("script", "sets"), [("accuracy", SETS), ("across_names", COLLECTIONS)])
 def test_a_missing_set_is_named(tmp_path: Path, script: str, sets: tuple[LabelledSet, ...]) -> None:
     command = [sys.executable, "-m", f"benchmarks.{script}", str(tmp_path)]

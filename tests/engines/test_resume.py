@@ -387,6 +387,7 @@ def test_keeps_checkpoints_after_machine_failures(
     assert now["stages"]["read"]["reused"] == now["stages"]["read"]["chunks"]
 
 
+@pytest.mark.slow
 def test_removes_little_work_after_a_user_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": "1", "title": "Coins", "authors": [{"name": "Doe, J"}]}\n')
@@ -412,6 +413,7 @@ def test_a_resumed_strict_run_fails_the_same_way(tmp_path: Path) -> None:
     assert len(done.problems) == 1
 
 
+@pytest.mark.slow
 def test_refuses_two_runs_in_one_directory(documents: Path, tmp_path: Path) -> None:
     def listener_run() -> None:
         with pytest.raises(OutputError, match=rf"out\.csv\.work is in use by another run \(process {os.getpid()}\)"):

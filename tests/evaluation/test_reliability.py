@@ -166,6 +166,7 @@ def test_mention_with_an_unlabelled_one_is_not_alone(tmp_path: Path, gold: Path)
     assert "lone" not in found.as_dict()["confidence"]
 
 
+@pytest.mark.slow
 def test_lone_mentions_are_shown_apart(tmp_path: Path, gold: Path) -> None:
     found = evaluate(written(tmp_path, "a.csv"), gold)
     words = "stated 1.000, correct 1.000; expected calibration error 0.000, largest 0.000, over 1 bin"
@@ -206,6 +207,7 @@ NONE: dict[str, dict[str, list[Any] | None]] = {
 WITHOUT = NONE["no column"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "kind"), [(name, kind) for name in FORMATS for kind in NONE if ".csv" not in name or kind != "lists"]
 )
@@ -230,6 +232,7 @@ def test_author_confidence_is_optional(tmp_path: Path, gold: Path) -> None:
     assert reliability_diagram(found.confidence) in page
 
 
+@pytest.mark.slow
 def test_the_page_has_the_curve_and_says_what_it_means(tmp_path: Path, gold: Path) -> None:
     evaluate(written(tmp_path, "a.csv"), gold, output=tmp_path / "report.html")
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -346,6 +349,7 @@ def test_confidence_of_a_generated_corpus_is_near_the_truth(shown: Demonstration
     assert found.authors.mean_error < 0.1
 
 
+@pytest.mark.slow
 def test_stated_shares_are_those_of_the_file(shown: Demonstration) -> None:
     table, found = pq.read_table(shown.summary.output / MENTIONS), shown.evaluation.confidence
     assert found is not None

@@ -186,6 +186,7 @@ def test_same_full_name(collection: list[list[str | None]]) -> None:
     assert per_block(names, SameFullName().labels(names, 0, 0)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", [TfIdf(), Tanimoto()])
 @pytest.mark.parametrize("seed", range(15))
 def test_linkage_equals_scipy_on_dense_vectors(method: Linked, seed: int) -> None:

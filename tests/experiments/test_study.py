@@ -470,6 +470,7 @@ def test_study_writes_page_tables_figures_and_json(finished: Study) -> None:
     assert results(directory) == {name: value for name, value in values.items() if name != "seconds"}
 
 
+@pytest.mark.slow
 def test_study_runs_the_plan_and_evaluates_on_test_names(finished: Study) -> None:
     values = finished.values
     ways = ["uniform", "trained", "opposed", "paper", "only-co", "only-term", "uniform-within", "uniform-joint"]

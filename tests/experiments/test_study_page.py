@@ -269,6 +269,7 @@ def test_hostile_strings_are_escaped(tmp_path: Path) -> None:
     assert len(set(run_names(made).values())) == len(made["runs"])
 
 
+@pytest.mark.slow
 def test_page_explains_terms_and_results(page: str) -> None:
     text = words(page)
     best = best_of(FULL["runs"])
@@ -306,6 +307,7 @@ def test_sentences_follow_the_numbers() -> None:
     )
 
 
+@pytest.mark.slow
 def test_chance_correction_is_explained_only_if_it_was_run(page: str) -> None:
     made = study(sizes=("2",), weightings=("uniform", "opposed"))
     made["runs"][1] |= {"gamma": 0.25, "main": False}

@@ -153,6 +153,7 @@ def test_terms_are_weighted_by_the_settings() -> None:
     assert terms(read, Settings(title_weight=0, abstract_weight=0)) == {}
 
 
+@pytest.mark.slow
 def test_terms_are_lemmas_of_the_language_in_the_settings() -> None:
     read = document(title="Häuser studies")
     assert terms(read, Settings(language="en")) == {"häuser": 3.0, "study": 3.0}

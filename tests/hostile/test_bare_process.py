@@ -32,6 +32,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_standard_files_do_not_matter(folder: Path, closed: str) -> None:
     ended = shell(f"homonym convert in.jsonl -o out.jsonl {closed}", folder)
@@ -60,6 +61,7 @@ def test_help_needs_no_memory(folder: Path) -> None:
     assert "--rejects" in ended.stdout
 
 
+@pytest.mark.slow
 def test_closed_standard_input_as_input_is_one_sentence(folder: Path) -> None:
     ended = shell("homonym convert - -o out.jsonl <&-", folder)
     assert ended.returncode == 2
@@ -86,6 +88,7 @@ def test_little_virtual_memory_is_one_sentence(folder: Path, kilobytes: int) -> 
     assert os.listdir(folder) == ["in.jsonl"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "raised",
     [

@@ -103,6 +103,7 @@ def test_pairs_by_line_are_refused_and_can_be_converted(tmp_path: Path) -> None:
     assert summary.constraints.links["pair"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["inst.csv", "my list", "export.data", "a:b"])
 def test_ids_with_file_and_line_are_used_if_they_exist(tmp_path: Path, name: str) -> None:
     documents = [{"id": f"{name}:{i}", "title": "On coins", "authors": ["Doe, Jane"]} for i in (2, 3)]

@@ -127,12 +127,14 @@ FILES = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_an_undamaged_copy_is_reused(documents: Path, finished: Path, folder: Path) -> None:
     assert run(documents, folder).warnings == []
     assert outputs(folder) == outputs(finished)
     assert reused(folder) == (True, True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", FILES)
 def test_makes_a_changed_checkpoint_again(documents: Path, finished: Path, folder: Path, what: str) -> None:
     flip_a_bit(sorted((folder / "work").glob(what))[-1])
@@ -197,6 +199,7 @@ def test_a_directory_with_files_in_place_of_a_checkpoint_is_refused(documents: P
     assert (folder / "work" / "feature.bin" / "mine").exists()
 
 
+@pytest.mark.slow
 def test_entries_of_another_run_are_not_used(
     documents: Path, finished: Path, folder: Path, tmp_path: Path
 ) -> None:  # fmt: skip
@@ -210,6 +213,7 @@ def test_entries_of_another_run_are_not_used(
     assert reused(folder) == (False, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "facts",
     [
@@ -259,6 +263,7 @@ def test_a_file_is_on_the_disk_before_its_entry(tmp_path: Path, monkeypatch: pyt
     assert synced[-1] == "done/read"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("small", [True, False])
 def test_a_small_run_does_not_wait_for_the_disk_and_its_checkpoints_count(
     documents: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: bool

@@ -77,6 +77,7 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EXPORTS if EXPORTS[name].format in {"scopus", "wos-tab", "table"}])
 @pytest.mark.parametrize("damage", list(DAMAGES))
 def test_every_record_is_read_or_rejected(tmp_path: Path, name: str, damage: str) -> None:

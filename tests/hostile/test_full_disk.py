@@ -116,6 +116,7 @@ def test_errors_of_the_program_are_not_hidden(tmp_path: Path) -> None:
             raise broken
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["encode", "cluster"])
 def test_removed_output_directory_is_one_sentence(
     tmp_path: Path, records: Path, monkeypatch: pytest.MonkeyPatch, step: str

@@ -34,6 +34,7 @@ def mixed(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 FILES = ["mentions.parquet", "authors.parquet", "documents.parquet"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mixed", FILES, indirect=True)
 def test_export_refuses_files_of_different_runs(mixed: Path) -> None:
     for to, name in [("bibtex", "a.bib"), ("csv", "a.csv"), ("s2and", "folder")]:
@@ -42,6 +43,7 @@ def test_export_refuses_files_of_different_runs(mixed: Path) -> None:
         assert not (mixed.parent / name).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mixed", ["mentions.parquet", "documents.parquet"], indirect=True)
 def test_explain_refuses_files_of_different_runs(mixed: Path) -> None:
     for name in ("Doe, J", "Roe, R"):

@@ -67,6 +67,7 @@ def directory(parent: Path, name: bytes) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_run_in_any_directory_gives_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: bytes, name: bytes
@@ -110,6 +111,7 @@ def test_database_does_not_need_its_file(tmp_path: Path) -> None:
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_all_files_of_a_run_may_have_the_worst_name(tmp_path: Path) -> None:
     folder = directory(tmp_path, WORST)
     name = os.fsdecode(WORST)
@@ -151,6 +153,7 @@ def test_command_prints_any_name(tmp_path: Path) -> None:
     assert done.stdout.rstrip().endswith(b"bad\xff[1]/out.csv")
 
 
+@pytest.mark.slow
 def test_messages_show_unusual_characters_as_escapes(tmp_path: Path) -> None:
     missing = tmp_path / os.fsdecode(b"no\xff\x1b[31m\n.jsonl")
     done = homonym_process("convert", missing, "-o", tmp_path / "out.jsonl")
@@ -237,6 +240,7 @@ def test_standard_output_as_file_is_appended_to(tmp_path: Path) -> None:
     assert orjson.loads(rest)["records"] == 6
 
 
+@pytest.mark.slow
 def test_a_result_directory_may_have_the_worst_name(tmp_path: Path) -> None:
     folder = directory(tmp_path, WORST)
     disambiguate(folder / "in.jsonl", folder / "result", SETTINGS, resources=ONE_THREAD)
@@ -247,6 +251,7 @@ def test_a_result_directory_may_have_the_worst_name(tmp_path: Path) -> None:
     assert (folder / "a.bib").read_text().count("@") == 6
 
 
+@pytest.mark.slow
 def test_check_reads_a_result_under_any_path_and_changes_need_utf8(tmp_path: Path) -> None:
     folder = directory(tmp_path, WORST)
     disambiguate(folder / "in.jsonl", folder / "result", SETTINGS, resources=ONE_THREAD)

@@ -53,6 +53,7 @@ def test_absurd_year_is_reported_and_other_records_are_kept(tmp_path: Path, year
     assert len(found.problems) == 1
 
 
+@pytest.mark.slow
 def test_absurd_names_are_mentions_and_marks_alone_are_reported(tmp_path: Path) -> None:
     names = [*ODD_NAMES, "\u0301\u0302\u0303"]
     made = write(tmp_path / "in.jsonl", [document(n, authors=[{"name": one}]) for n, one in enumerate(names)])

@@ -224,6 +224,7 @@ def test_convert_into_the_input_directory_works_again(exports: Path) -> None:
     same_twice(exports, lambda: convert(exports, exports / "all.jsonl"))
 
 
+@pytest.mark.slow
 def test_outputs_that_are_no_records_need_no_log(exports: Path) -> None:
     same_twice(exports, lambda: calibrate(exports, output=exports / "limit.toml"), logs=0)
 
@@ -251,6 +252,7 @@ main()
 """
 
 
+@pytest.mark.slow
 def test_resumes_after_a_kill_between_the_result_and_its_settings(exports: Path, tmp_path: Path) -> None:
     arguments = ["disambiguate", str(exports), "-o", str(exports / "authors.csv"), "--beta", "0.1"]
     killed = subprocess.run([sys.executable, "-c", KILLED_AFTER_RESULT, *arguments], capture_output=True, timeout=120)
@@ -271,6 +273,7 @@ def result(records: Path) -> Path:
     return records.parent / "result"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -293,6 +296,7 @@ def test_no_output_replaces_a_single_file_of_a_result(
     assert tree(result) == before
 
 
+@pytest.mark.slow
 def test_other_files_may_be_written_into_a_result(result: Path) -> None:
     homonym_command("explain", result, "Doe, J", "-o", result / "doe.html", check=True)
     assert (result / "doe.html").exists()

@@ -77,6 +77,7 @@ def test_record_of_the_maximum_size_is_read(tmp_path: Path) -> None:
     assert ([document.id for document in found], reasons) == (["W1"], [TOO_LONG])
 
 
+@pytest.mark.slow
 def test_long_json_record_with_many_objects_is_skipped_by_its_brackets(tmp_path: Path) -> None:
     authors = ",".join(['{"name": "Doe, J", "note": "}]"}'] * 60_000)
     records = [f'{{"id": "W{n}", "title": "x", "authors": [{authors if n < 2 else ""}]}}' for n in range(4)]

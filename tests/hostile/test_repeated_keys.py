@@ -27,6 +27,7 @@ REPEATED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["disambiguate", "convert", "extract"])
 @pytest.mark.parametrize("key", REPEATED)
 def test_rejects_a_document_with_a_repeated_key(tmp_path: Path, key: str, command: str) -> None:

@@ -127,6 +127,7 @@ ATTACKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_spark
 def test_a_worker_without_homonym_unpacks_the_source_for_this_user_only_and_uses_it_again(unpacked: Path) -> None:
     assert b"No module named 'homonym'" in run_python("import homonym", unpacked.parent).stderr

@@ -103,6 +103,7 @@ def test_signal_keeps_checkpoints_and_the_same_command_resumes(tmp_path: Path, r
     assert out.exists()
 
 
+@pytest.mark.slow
 def test_signal_removes_temporary_directories(tmp_path: Path, records: Path) -> None:
     temporary = tmp_path / "temporary"
     process = start(prepared(WAIT_IN_READING), temporary, "inspect", records)

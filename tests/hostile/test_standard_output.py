@@ -41,6 +41,7 @@ def run_command(arguments: list[str], place: Path, output: int) -> subprocess.Co
     return subprocess.run(command, cwd=place, stdout=output, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
 def test_full_standard_output_is_named_in_the_message(place: Path, arguments: list[str]) -> None:
@@ -52,6 +53,7 @@ def test_full_standard_output_is_named_in_the_message(place: Path, arguments: li
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
 def test_closed_pipe_ends_a_command_as_the_signal_would(place: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()

@@ -244,6 +244,7 @@ def test_removes_only_own_files_of_an_own_directory(documents: Path, tmp_path: P
         assert warnings == []
 
 
+@pytest.mark.slow
 def test_foreign_tables_are_not_read(documents: Path, tmp_path: Path) -> None:
     """A table next to the parts would add its rows to the result."""
     run(documents)
@@ -258,6 +259,7 @@ def test_foreign_tables_are_not_read(documents: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_bytes() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["records", "done", "done/read", "writing", "writing/12", "spill", "spark", "feature.bin"]
 )
@@ -308,6 +310,7 @@ def test_a_folder_without_permission_is_one_sentence(documents: Path, tmp_path: 
         (tmp_path / "work" / name).chmod(0o700)
 
 
+@pytest.mark.slow
 def test_every_file_that_a_run_writes_is_known(documents: Path, tmp_path: Path) -> None:
     """All commands and options that write to a work directory: nothing may remain when its own files are removed."""
     work = tmp_path / "work"

@@ -43,6 +43,7 @@ def converted(path: Path, **options: str) -> tuple[Conversion, list[str]]:
     return done, [orjson.loads(line)["id"] for line in output.read_bytes().splitlines()]
 
 
+@pytest.mark.slow
 def test_reads_members_of_all_formats(tmp_path: Path) -> None:
     given = list(islice(generated(400), 3))
     members = {f"{name}.{export.suffix}": b"".join(export.write(given)) for name, export in EXPORTS.items()}
@@ -154,6 +155,7 @@ def test_refuses_unusual_compression(tmp_path: Path) -> None:
         converted(tmp_path / "a.zip")
 
 
+@pytest.mark.slow
 def test_bounds_members_and_ratio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = archive(tmp_path / "a.zip", {f"{number}.bib": BIB % (number, number) for number in range(20)})
     with monkeypatch.context() as patched:

@@ -282,6 +282,7 @@ def outcome(path: Path) -> int:
         return -1 if len(str(error).splitlines()) == 1 else -2
 
 
+@pytest.mark.slow
 def test_damaged_workbooks_are_input_errors(tmp_path: Path) -> None:
     path = write_rows(tmp_path / "a.xlsx", [HEADER, *([f"w{number}", "T", "2014", "Doe, J"] for number in range(50))])
     content = path.read_bytes()

@@ -104,6 +104,7 @@ def read_as(name: str, content: bytes) -> list[str]:
         return []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @given(data=st.data())
 @bounded
@@ -134,6 +135,7 @@ def test_reads_all_records_before_a_cut(case: str | Path, data: st.DataObject) -
     assert not [said for _, end, said in spans_of(case) if end < cut and said not in found]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 @given(seed=st.integers(), encoding=st.sampled_from(["utf-8", "latin-1", "utf-16", "cp1252", "ascii", "utf-32"]))
 @bounded

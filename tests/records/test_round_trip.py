@@ -256,6 +256,7 @@ def test_reads_written_documents(export: str, tmp_path: Path) -> None:
     check(path, export)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("export", CARRIED)
 def test_reads_compressed_files_without_suffix(export: str, tmp_path: Path) -> None:
     for pack in (gzip.compress, bz2.compress, zstd):

@@ -93,6 +93,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[subprocess.Popen[b
         assert not thread.is_alive()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [0, 1, 2, 3])
 @pytest.mark.parametrize("count", [0, 1, 2, 30])
 def test_results_come_in_order(started: list[Any], processes: int, count: int) -> None:
@@ -100,6 +101,7 @@ def test_results_come_in_order(started: list[Any], processes: int, count: int) -
     assert len(started) == (processes if processes > 1 else 0)
 
 
+@pytest.mark.slow
 def test_results_come_in_order_whichever_is_first(started: list[Any]) -> None:
     assert results([(late, (number,), {}) for number in range(12)], 3) == list(range(12))
 
@@ -146,6 +148,7 @@ def test_only_few_tasks_wait(started: list[Any]) -> None:
     answers.close()  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 @pytest.mark.parametrize(
     ("task", "error", "says"),
@@ -165,6 +168,7 @@ def test_errors_keep_their_type_and_message(
     assert type(caught.value) is error
 
 
+@pytest.mark.slow
 def test_own_errors_can_be_pickled(started: list[Any]) -> None:
     for error in (HomonymError, InputError, SettingsError, CapacityError):
         with pytest.raises(error, match="one sentence") as caught:
@@ -199,6 +203,7 @@ def test_a_result_that_cannot_be_pickled_does_not_hang(started: list[Any], tmp_p
         results([*roots(3), (threading.Lock, (), {}), *roots(3)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task",
     [

@@ -46,6 +46,7 @@ def test_memory_includes_worker_processes() -> None:
     child.communicate(b"\n", timeout=PATIENCE)
 
 
+@pytest.mark.slow
 def test_samples_the_peak_memory_of_a_stage() -> None:
     stages = Stages()
     with stages.stage("read"):

@@ -43,11 +43,13 @@ assert "scipy.linalg" not in sys.modules, "scipy"
 """
 
 
+@pytest.mark.slow
 def test_pandas_and_scipy_are_left_out_but_can_be_imported() -> None:
     pytest.importorskip("pandas")
     _run(CODE)
 
 
+@pytest.mark.slow
 def test_disambiguate_imports_neither_pandas_nor_scipy(tmp_path: Path) -> None:
     pytest.importorskip("pandas")
     authors = [{"name": name} for name in ("Doe, Jane", "Roe, Richard")]

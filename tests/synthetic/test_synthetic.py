@@ -126,6 +126,7 @@ def test_missing_is_the_share_of_missing_abstracts() -> None:
     assert not {"abstract", "keywords", "references"} & bare.keys()
 
 
+@pytest.mark.slow
 def test_documents_and_authors_have_the_asked_means() -> None:
     corpus = list(documents(Corpus(mentions=20_000, authors_per_document=3.0, mentions_per_author=5.0)))
     labels = {mention["author"] for mention in mentions(corpus)}
@@ -182,6 +183,7 @@ def test_the_first_document_of_a_huge_corpus_comes_at_once() -> None:
 # Names
 
 
+@pytest.mark.slow
 def test_names_have_as_many_authors_as_in_table_1() -> None:
     corpus = list(documents(Corpus(mentions=60_000, abstracts=False, dropped_initials=0)))
     sizes = Counter(len(people) for people in authors_by_name(corpus).values())

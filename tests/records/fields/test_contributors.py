@@ -132,6 +132,7 @@ def test_the_quick_check_misses_no_contributor(name: str) -> None:
         assert pc.match_substring_regex(pa.array([name]), SUSPICIOUS).to_pylist() == [True]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WITH_REMARKS)
 def test_remarks_in_names_become_fields_on_both_paths(name: str, tmp_path: Path) -> None:
     expected = WITH_REMARKS[name]
@@ -369,6 +370,7 @@ def test_editors_in_the_place_of_authors_are_kept(tmp_path: Path) -> None:
     assert "is an editor" in reading.problems[0].reason
 
 
+@pytest.mark.slow
 def test_a_run_counts_and_keeps_them_also_if_it_is_strict(tmp_path: Path) -> None:
     (tmp_path / "a.ris").write_text(FILES["a.ris"])
     done = disambiguate(tmp_path / "a.ris", tmp_path / "result", Settings(kappa=7), strict=True)

@@ -97,6 +97,7 @@ def test_a_line_with_other_names_is_stored_with_the_known_ones() -> None:
     assert stored["authors"] == [{"name": "Doe, J", "affiliations": ["MIT"]}]
 
 
+@pytest.mark.slow
 def test_one_orcid_of_two_names_unites_them(tmp_path: Path) -> None:
     papers = [
         {"id": "a", "authors": [{"name": "Harrison, Hugo", "orcid": ORCID}]},

@@ -181,6 +181,7 @@ def test_reads_files_of_a_mongodb_shell(tmp_path: Path) -> None:
     assert (documents[0].venue, problems) == ("International Conference on Ice", [])
 
 
+@pytest.mark.slow
 def test_reads_a_mongodb_call_cut_by_the_end_of_a_block(tmp_path: Path) -> None:
     record = '{"_id": "%07d", "title": "On ice", "year": NumberInt(2005), "n_citation": NumberInt(1)}'
     path = written(tmp_path, "v13.json", "[" + ",\n".join(record % number for number in range(20_000)) + "]")

@@ -383,6 +383,7 @@ def test_skips_repeated_headers(read: Reads) -> None:
     assert not found.problems
 
 
+@pytest.mark.slow
 def test_reads_cell_of_thousands_of_authors(read: Reads) -> None:
     many = 20_000
     row = {
@@ -694,6 +695,7 @@ def test_reads_lists_of_objects(tmp_path: Path, name: str) -> None:
     assert [problem.place.rpartition(", ")[2] for problem in found.problems] == ["record 3"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
 def test_groups_rows_of_authors(tmp_path: Path, name: str) -> None:
     rows = [{"id": number // 2, "author_name": f"Doe {number}", "year": 2000.0} for number in range(3000)]
@@ -808,6 +810,7 @@ def test_parsing_any_values_raises_only_broken_record(value: Any) -> None:
                 table.parse(orjson.dumps(rows), context)
 
 
+@pytest.mark.slow
 def test_name_patterns_are_fast_on_any_text() -> None:
     for text in ("," * 50_000, "a and " * 50_000, "; A." * 50_000, "A., " * 50_000, "'" * 50_000, "[" * 50_000):
         for separator in (None, table_authors.COMMAS, table_authors.FUSED):
