@@ -15,10 +15,11 @@ import pytest
 
 from homonym import cluster, disambiguate, extract
 from homonym.clustering.arrays import starts
+from homonym.collection.document_table import WrittenAffiliations
 from homonym.commands.run import Resources
 from homonym.io.result_directory import REPORT, VARIANTS
 from homonym.suggestions import author_bags, variant_candidates
-from homonym.suggestions.author_bags import MAX_RARE, AuthorBags, Memberships, WrittenInstitutions
+from homonym.suggestions.author_bags import MAX_RARE, AuthorBags, Memberships, common_institutions
 from homonym.suggestions.name_variants import COLUMNS, MIN_SCORE, search_variants
 from homonym.suggestions.variant_model import VariantModel
 
@@ -118,10 +119,9 @@ def test_only_the_most_common_affiliations_are_parsed(result: Path, monkeypatch:
     common = sorted(number, key=lambda text: (-number[text], text))[:2]
     monkeypatch.setattr(author_bags, "MIN_AFFILIATIONS", 2)
     monkeypatch.setattr(author_bags, "MENTIONS_PER_AFFILIATION", 10**9)
-    found = WrittenInstitutions.read(result)
-    rows = found.institutions.to_pylist()
-    assert [found.written.texts[row["affiliation"]].as_py() for row in rows] == common
-    assert [row["place"] for row in rows] == [0, 1]
+    written = WrittenAffiliations.read(result / "documents.parquet")
+    rows = common_institutions(written, 1).to_pylist()
+    assert [written.texts[row["affiliation"]].as_py() for row in rows] == common
 
 
 def test_authors_are_not_merged(result: Path) -> None:

@@ -8,7 +8,8 @@ and documents are numbers, because these are joined several times as fast as tex
 - `mention_ids`: place, kind and id, the identifiers of mentions;
 - `mention_affiliations`: document, position and affiliation: a text, or a number that rises with the text.
 
-They make one table for each column of lists, and `authors` for all other columns.
+They make one table for each column of lists, and `authors` for all other columns. In DuckDB, co-authors are not counted
+by a query (see coauthors.py).
 """
 
 from __future__ import annotations
@@ -16,19 +17,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from homonym.clustering.arrays import Integers
+from homonym.collection.coauthors import first_partners
 from homonym.collection.counting import Queries
 from homonym.collection.document_table import WrittenAffiliations
 from homonym.collection.duplicates import Database
 from homonym.collection.statistics import sql_files
 from homonym.io.tables import write_table
-from homonym.runtime.thread_pool import map_in_order
+from homonym.runtime.thread_pool import map_in_order, meanwhile
 from homonym.schema import AUTHOR_SUMMARIES
 
 if TYPE_CHECKING:
@@ -90,8 +92,8 @@ def _given_names(parsed_name: pa.Array) -> pa.Array:
     return pc.extract_regex(parsed_name, r"^[^|]*\|[^|]*\|(?P<given>[^|]*)\|").field("given")
 
 
-def summarise_authors(database: Database) -> None:
-    """Make all tables of this module."""
+def summarise_authors(database: Database, find_partners: Callable[[], None] | None = None) -> None:
+    """Make all tables of this module; `find_partners` makes `partners` in place of the query for it."""
     p = database.prefix
     database.save(
         "variants",
@@ -124,7 +126,15 @@ def summarise_authors(database: Database) -> None:
         f"""SELECT f.author, i.kind, i.id, count(*) AS count FROM {p}facts f
             JOIN {p}mention_ids i ON i.place = f.place GROUP BY f.author, i.kind, i.id""",
     )
-    _find_coauthors(database)
+    if find_partners:
+        find_partners()
+    else:
+        _query_partners(database)
+    database.define(
+        "coauthors",
+        f"""SELECT c.author, c.other, o.author_id, o.name, c.count FROM {p}partners c
+            JOIN {p}authors o ON o.author = c.other""",
+    )
 
 
 def _choose_names(database: Database) -> None:
@@ -150,8 +160,8 @@ def _choose_names(database: Database) -> None:
     database.save("display_names", f"SELECT author, name FROM ({ranked}) ranked WHERE rank = 1")
 
 
-def _find_coauthors(database: Database) -> None:
-    """Make the table `coauthors`; an author who is twice on a document is once among its authors."""
+def _query_partners(database: Database) -> None:
+    """Make the table `partners`; an author who is twice on a document is once among its authors."""
     p = database.prefix
     database.save("members", f"SELECT DISTINCT document, author FROM {p}facts WHERE document IS NOT NULL")
     database.save(
@@ -167,11 +177,6 @@ def _find_coauthors(database: Database) -> None:
                 GROUP BY a.author, b.author""",
             "other",
         ),
-    )
-    database.define(
-        "coauthors",
-        f"""SELECT c.author, c.other, o.author_id, o.name, c.count FROM {p}partners c
-            JOIN {p}authors o ON o.author = c.other""",
     )
 
 
@@ -219,19 +224,40 @@ def _one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
 AUTHORS_AT_ONCE = 1 << 16
 
 
+class ResultMembers(NamedTuple):
+    """What the table of authors was made of, for those who need it afterwards.
+
+    `members` are the authors of documents: author, document, position (the first one) and year, ordered by author and
+    document. Both are numbers: places in the table of authors and in that of documents. `affiliations` are those of the
+    documents.
+    """
+
+    members: pa.Table
+    affiliations: WrittenAffiliations
+
+
 def load_facts(
     connection: duckdb.DuckDBPyConnection, facts: Iterable[pa.Table], ids: pa.Table, documents: Path | None
-) -> None:
-    """Make the tables that the queries need, except `author_numbers`, in DuckDB.
+) -> WrittenAffiliations:
+    """Make the tables that the queries need, except `author_numbers`, in DuckDB; returns the affiliations.
 
     `facts` have the schema NAMED_FACTS, `ids` are those of mentions, and `documents` is a table of documents.
     """
+    with meanwhile(partial(WrittenAffiliations.read, documents) if documents else WrittenAffiliations.none) as written:
+        _load_mentions(connection, facts, ids, documents)
+    connection.register("mention_affiliations", written.result().entries)
+    connection.register("affiliation_texts", written.result().numbered_texts())
+    return written.result()
+
+
+def _load_mentions(
+    connection: duckdb.DuckDBPyConnection, facts: Iterable[pa.Table], ids: pa.Table, documents: Path | None
+) -> None:
     batches = (batch for table in facts for batch in table.to_batches())
     connection.register("rows", pa.RecordBatchReader.from_batches(NAMED_FACTS, batches))
     connection.register("mention_ids", ids)
-    named_facts, written = "rows", WrittenAffiliations.of_batches(())
+    named_facts = "rows"
     if documents:
-        written = WrittenAffiliations.read(documents)
         source = f"read_parquet({sql_files([documents])}, file_row_number = true)"
         numbers = f"SELECT document_id, file_row_number AS document FROM {source}"
     else:  # the rows are read twice
@@ -245,8 +271,6 @@ def load_facts(
             FROM {named_facts} f LEFT JOIN document_numbers d ON d.document_id = f.document_id"""
     )
     connection.unregister("rows")
-    connection.register("mention_affiliations", written.entries)
-    connection.register("affiliation_texts", written.numbered_texts())
 
 
 NAMED_FACTS = pa.schema([pa.field("document_id", pa.string()) if one.name == "document" else one for one in FACTS])
@@ -268,20 +292,32 @@ def main_ids(ids: Iterable[dict[str, str]] | None) -> dict[str, str]:
     return found
 
 
-def summarise_loaded(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables of authors from what `load_facts` has loaded and `author_numbers`."""
-    summarise_authors(Queries(connection))
+def summarise_loaded(connection: duckdb.DuckDBPyConnection) -> pa.Table:
+    """Make the tables of authors from what `load_facts` has loaded and `author_numbers`; returns the members.
+
+    These are the rows of `ResultMembers`.
+    """
+    members = connection.sql(
+        """SELECT author, document, min(position) AS position, min(year) AS year FROM facts
+           WHERE document IS NOT NULL GROUP BY author, document ORDER BY author, document"""
+    ).to_arrow_table()
+    queries, pairs = Queries(connection), (members["author"].to_numpy(), members["document"].to_numpy())
+    summarise_authors(queries, lambda: queries.load("partners", first_partners(*pairs, MOST, MAX_COAUTHORS)))
     connection.execute("ALTER TABLE affiliations RENAME TO numbered_affiliations")
     connection.execute(
         """CREATE VIEW affiliations AS SELECT n.author, t.text AS affiliation, n.count FROM numbered_affiliations n
            JOIN affiliation_texts t ON t.affiliation = n.affiliation"""
     )
+    return members
 
 
-def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa.Array, path: Path) -> None:
-    """Write the table of authors, from what `load_facts` has loaded; `author_ids` are in the order of their numbers."""
+def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa.Array, path: Path) -> pa.Table:
+    """Write the table of authors, from what `load_facts` has loaded; `author_ids` are in the order of their numbers.
+
+    Returns the members, as `summarise_loaded` does.
+    """
     connection.register("author_numbers", pa.table({"author": np.arange(len(author_ids)), "author_id": author_ids}))
-    summarise_loaded(connection)
+    members = summarise_loaded(connection)
 
     def fetch(table: str, columns: str, order: str, first: int, following: int) -> pa.Table:
         chosen = f"author >= {first} AND author < {following}"
@@ -292,3 +328,4 @@ def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa
     # While one table is written, the next one is fetched.
     tables = map_in_order(partial(_summary_table, fetch), ranges, threads=1)
     write_table(path, AUTHOR_SUMMARIES, (table for _, table in tables))
+    return members

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from homonym.clustering.arrays import starts
+from homonym.clustering.arrays import Integers, ranges, starts
 from homonym.collection.duplicates import Database
 from homonym.features.columns import UnusualError, are_changed, rows_with
 from homonym.io.tables import reading_result_file, write_table
@@ -347,11 +347,12 @@ class WrittenAffiliations(NamedTuple):
     """All affiliations in a table of documents.
 
     `entries` has a row for each: the row of the document, the position of the author, and the number of the affiliation
-    in `texts`, which are in the order of code points.
+    in `texts`, which are in the order of code points. `authors` is the number of authors of each document.
     """
 
     entries: pa.Table
     texts: pa.Array
+    authors: Integers
 
     def numbered_texts(self) -> pa.Table:
         """The texts in the column `text`, with their numbers in the column `affiliation`."""
@@ -367,7 +368,9 @@ class WrittenAffiliations(NamedTuple):
     def of_batches(cls, batches: Iterable[pa.RecordBatch]) -> WrittenAffiliations:
         """Those of documents, of which only the column `authors` is needed."""
         rows, positions, texts, done = list[pa.Array](), list[pa.Array](), list[pa.Array](), 0
+        number = [np.zeros(0, np.int32)]
         for batch in batches:
+            number.append(pc.fill_null(pc.list_value_length(batch["authors"]), 0).to_numpy())
             authors = pc.list_flatten(batch["authors"])
             affiliations = pc.struct_field(authors, "affiliations")
             author = pc.list_parent_indices(affiliations)
@@ -378,7 +381,24 @@ class WrittenAffiliations(NamedTuple):
             done += len(batch)
         numbers, known = _numbered(texts)
         columns = [pa.chunked_array(rows, pa.int64()), pa.chunked_array(positions, pa.int32()), numbers]
-        return cls(pa.table(columns, names=["document", "position", "affiliation"]), known)
+        return cls(pa.table(columns, names=["document", "position", "affiliation"]), known, np.concatenate(number))
+
+    @classmethod
+    def none(cls) -> WrittenAffiliations:
+        """Those of no documents."""
+        return cls.of_batches(())
+
+    def of_authors(self, documents: Integers, positions: Integers) -> list[list[str]]:
+        """The affiliations of some authors, by the rows of their documents and their positions there."""
+        own, number = (self.entries[name].to_numpy() for name in ("document", "affiliation"))
+        first, last = np.searchsorted(own, documents), np.searchsorted(own, documents, side="right")
+        entry, author = ranges(first, last - first), np.repeat(np.arange(len(documents)), last - first)
+        fits = self.entries["position"].to_numpy()[entry] == positions[author]
+        found: list[list[str]] = [[] for _ in range(len(documents))]
+        texts = self.texts.take(pa.array(number[entry[fits]])).to_pylist()
+        for one, text in zip(author[fits].tolist(), texts, strict=True):
+            found[one].append(text)
+        return found
 
 
 def _numbered(texts: list[pa.Array]) -> tuple[pa.ChunkedArray, pa.Array]:

@@ -34,12 +34,12 @@ from homonym.settings import Limit, Settings
 if TYPE_CHECKING:
     from homonym.calibration.confidence import Confidence
     from homonym.calibration.limit import CalibratedLimit
+    from homonym.collection.author_summaries import ResultMembers
     from homonym.collection.background import BackgroundUse
     from homonym.constraints.conflicts import ConstraintConflict
     from homonym.constraints.evidence import UserPairs
     from homonym.engines.base import AnyEngine, ConstraintOutcome, EncodedCollection, FoundAuthors
     from homonym.report.run_page import PageContent
-    from homonym.suggestions.author_bags import WrittenInstitutions
 
 # Number of conflicts in a summary; all of them are in the file next to the result.
 FIRST_CONFLICTS = 3
@@ -249,13 +249,13 @@ def write_result(
         _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
         run.warnings.extend(require_decided_mentions(place.output, folder))
         with run.stages.stage("summarise"):
-            institutions = _write_tables(engine, collection, found, folder)
+            members = _write_tables(engine, collection, found, folder)
             if pairs and not collection.of_mentions:
                 write_user_pairs(folder / PAIRS, pairs)
             if confidence and not collection.of_mentions:
                 write_json(folder / CONFIDENCE, confidence_to_json(confidence))
         with run.stages.stage("examine"):
-            page = _examine(run, folder, institutions)
+            page = _examine(run, collection, folder, members)
         given = run.settings.model_dump(mode="json", exclude_unset=True)
         run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
         run.log.summary["statistics"] = str(statistics.absolute()) if statistics else None
@@ -267,26 +267,17 @@ def write_result(
 
 def _write_tables(
     engine: AnyEngine, collection: EncodedCollection[Any], found: FoundAuthors[Any], folder: Path
-) -> WrittenInstitutions | None:
-    """Write the tables besides that of mentions; returns the institutions on documents, None without documents.
-
-    Summaries use one core for a third of the time, so institutions are read meanwhile.
-    """
-    from homonym.suggestions.author_bags import WrittenInstitutions
-
-    if collection.of_mentions:
-        engine.write_summaries(collection, found, folder)
-        return None
-    engine.write_documents(collection, folder)
-    with meanwhile(partial(WrittenInstitutions.read, folder)) as institutions:
-        engine.write_summaries(collection, found, folder)
-    return institutions.result()
+) -> ResultMembers | None:
+    """Write the tables besides that of mentions; returns what the last one was made of, if the engine still has it."""
+    if not collection.of_mentions:
+        engine.write_documents(collection, folder)
+    return engine.write_summaries(collection, found, folder)
 
 
-def _examine(run: Run, folder: Path, institutions: WrittenInstitutions | None) -> PageContent:
+def _examine(run: Run, collection: EncodedCollection[Any], folder: Path, members: ResultMembers | None) -> PageContent:
     """Read from the tables of a result what its page shows, and at the same time write the list of name variants.
 
-    There is none without institutions: the result has no documents.
+    There is none if the result has no documents. What is in `members` is not read.
     """
     from homonym.report.run_page import read_page_content
     from homonym.suggestions.name_variants import write_variants
@@ -294,10 +285,12 @@ def _examine(run: Run, folder: Path, institutions: WrittenInstitutions | None) -
     # Each of the two has a database, with half of the memory that one alone would have, and all cores: one of them is
     # often busy with work that uses one core.
     memory = run.memory // 4
-    with meanwhile(partial(read_page_content, folder, threads=run.threads, memory=memory)) as page:
-        if institutions:
+    affiliations = members.affiliations if members else None
+    content = partial(read_page_content, folder, threads=run.threads, memory=memory, affiliations=affiliations)
+    with meanwhile(content) as page:
+        if not collection.of_mentions:
             path = folder / VARIANTS
-            search = write_variants(folder, path, threads=run.threads, memory=memory, institutions=institutions)
+            search = write_variants(folder, path, threads=run.threads, memory=memory, found=members)
             listed = len(search.listed)
             run.stages.note("examine", compared=search.compared, listed=listed, most_common_feature=search.rare)
     return page.result()

@@ -25,7 +25,7 @@ from homonym.calibration.confidence import Confidence, author_confidence
 from homonym.clustering.agglomerative import Clustering, round_table
 from homonym.clustering.arrays import Floats, Integers
 from homonym.collection.author_ids import AuthorIds, author_ids
-from homonym.collection.author_summaries import NAMED_FACTS, completeness, initials
+from homonym.collection.author_summaries import NAMED_FACTS, ResultMembers, completeness, initials
 from homonym.collection.background import BackgroundUse
 from homonym.collection.duplicates import Duplicate
 from homonym.collection.encoded import Encoded
@@ -191,8 +191,8 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
 
     def write_summaries(
         self, collection: EncodedCollection[CollectionData], found: FoundAuthors[AuthorsData], folder: Path
-    ) -> None:
-        """Write the table of authors to a result directory."""
+    ) -> ResultMembers | None:
+        """Write the table of authors to a result directory; returns what it was made of, if that is in memory."""
 
 
 AnyEngine = Engine[Any, Any, Any]

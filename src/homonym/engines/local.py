@@ -24,7 +24,7 @@ from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, n
 from homonym.clustering.arrays import Bags, Floats, Integers, ReusedMemory, aligned_memory, starts
 from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
 from homonym.collection import counting
-from homonym.collection.author_summaries import load_facts, write_author_summaries
+from homonym.collection.author_summaries import ResultMembers, load_facts, write_author_summaries
 from homonym.collection.background import BackgroundUse, add_background
 from homonym.collection.document_table import write_document_table
 from homonym.collection.encoded import Encoded, encode
@@ -495,16 +495,18 @@ class LocalEngine:
         for path in (self.work / STORED).iterdir():
             link_or_copy(path, folder / path.name)
 
-    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
+    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> ResultMembers:
         """Write the table of authors, with the affiliations that documents have."""
         documents = None if collection.of_mentions else self.work / DOCUMENTS
         # Its tables are read once or twice: writing them to a file took a sixth of the time of this stage.
         with self._new_database(in_memory=True) as connection:
             encoded, rows = collection.data.encoded, found.data.rows
             author_ids, number = rows.ids.in_order(encoded)
-            load_facts(connection, rows.facts(number, self.threads), encoded.identifiers(), documents)
-            write_author_summaries(connection, author_ids, folder / AUTHORS_TABLE)
+            facts = rows.facts(number, self.threads)
+            affiliations = load_facts(connection, facts, encoded.identifiers(), documents)
+            members = write_author_summaries(connection, author_ids, folder / AUTHORS_TABLE)
         self._remove_database()
+        return ResultMembers(members, affiliations)
 
     @contextmanager
     def bags_stored(self, collection: Collection) -> Iterator[None]:

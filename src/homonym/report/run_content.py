@@ -1,7 +1,7 @@
 """What the page of a run shows of the tables of a result directory: counts, and a bounded choice of names and papers.
 
-Everything is found by queries over the Parquet files, so that memory does not grow with the collection. Orders are by
-content, and sums are of whole numbers, so that the same tables give the same values.
+Most is found by queries over the Parquet files, so that memory grows with the number of affiliations only. Orders are
+by content, and sums are of whole numbers, so that the same tables give the same values.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
 from homonym.records.fields.identifiers import PERSON_ASSIGNED, TITLES
@@ -19,6 +22,8 @@ from homonym.report.page import NAME_LENGTH, shortened
 
 if TYPE_CHECKING:
     import duckdb
+
+    from homonym.collection.document_table import WrittenAffiliations
 
 # A collection with no more names than this is shown with all of them, else the largest ones are.
 ALL_NAMES, LARGEST_NAMES = 1000, 200
@@ -131,21 +136,30 @@ class RunContent:
     has_documents: bool
 
 
-def read_content(result: Path, threads: int | None = None, memory: int | None = None) -> RunContent:
-    """Read from a result directory what its page shows."""
+def read_content(
+    result: Path,
+    threads: int | None = None,
+    memory: int | None = None,
+    affiliations: WrittenAffiliations | None = None,
+) -> RunContent:
+    """Read from a result directory what its page shows; `affiliations` are those of its documents, if known."""
+    from homonym.collection.document_table import WrittenAffiliations
     from homonym.collection.result_statistics import result_database
 
     with plain_path(result) as folder, result_database(threads, memory) as connection:
         has_documents = (result / DOCUMENTS).exists()
+        if affiliations is None:
+            known = WrittenAffiliations
+            affiliations = known.read(folder / DOCUMENTS) if has_documents else known.none()
         _define_tables(connection, folder, has_documents=has_documents)
         _choose(connection)
         authors = _shown_authors(connection)
-        _add_papers(connection, authors)
+        _add_papers(connection, authors, affiliations)
         names = [ShownName(*row) for row in _rows(connection, f"SELECT {_NAME} FROM shown_names ORDER BY place")]
         by_block = {name.block: name for name in names}
         for author in authors.values():
             by_block[author.block].people.append(author)
-        for block, entries in _rows(connection, _ENTRIES):
+        for block, entries in _entries(connection, affiliations):
             by_block[block].entries = entries
         return RunContent(
             totals=_totals(connection),
@@ -167,7 +181,7 @@ def _define_tables(connection: duckdb.DuckDBPyConnection, folder: Path, *, has_d
     from homonym.collection.statistics import sql_files
 
     for view, name in (("authors", AUTHORS), ("mentions", MENTIONS), ("documents", DOCUMENTS)):
-        source = f"SELECT * FROM read_parquet({sql_files([folder / name])})"
+        source = f"SELECT * FROM read_parquet({sql_files([folder / name])}, file_row_number = true)"
         if name == DOCUMENTS and not has_documents:
             source = _NO_DOCUMENTS
         connection.execute(f"CREATE VIEW {view} AS {source}")
@@ -199,13 +213,21 @@ def _define_tables(connection: duckdb.DuckDBPyConnection, folder: Path, *, has_d
 
 
 _NO_DOCUMENTS = """SELECT NULL::VARCHAR AS document_id, NULL::VARCHAR AS title, NULL::INTEGER AS year,
-    []::STRUCT("position" INTEGER, "name" VARCHAR, affiliations VARCHAR[])[] AS authors WHERE false"""
+    NULL::BIGINT AS file_row_number WHERE false"""
 
 _NAME = f"""block, mentions, authors, 1 - doubt / (known * {MILLION}.0), doubt / {MILLION}.0"""
 
-_ENTRIES = """SELECT m.block, CAST(sum(d.entries) AS BIGINT)
-    FROM mentions m JOIN shown_names n ON n.block = m.block JOIN author_lists d ON d.document_id = m.document_id
-    GROUP BY m.block"""
+
+def _entries(connection: duckdb.DuckDBPyConnection, affiliations: WrittenAffiliations) -> list[tuple[str, int]]:
+    """For each name that is shown the number of authors on the documents of its mentions."""
+    authors = pa.table({"row": np.arange(len(affiliations.authors)), "number": affiliations.authors})
+    connection.register("author_entries", authors)
+    return _rows(
+        connection,
+        """SELECT m.block, CAST(sum(e.number) AS BIGINT)
+           FROM mentions m JOIN shown_names n ON n.block = m.block JOIN documents d ON d.document_id = m.document_id
+           JOIN author_entries e ON e.row = d.file_row_number GROUP BY m.block""",
+    )
 
 
 def _choose(connection: duckdb.DuckDBPyConnection) -> None:
@@ -269,7 +291,9 @@ def _first(values: Iterable[str], number: int) -> list[str]:
     return list(values)[:number]
 
 
-def _add_papers(connection: duckdb.DuckDBPyConnection, authors: Mapping[str, ShownAuthor]) -> None:
+def _add_papers(
+    connection: duckdb.DuckDBPyConnection, authors: Mapping[str, ShownAuthor], affiliations: WrittenAffiliations
+) -> None:
     """Add papers to authors, the latest first: one to each, then another to each, as long as there is room."""
     room = MAX_TEXT_BYTES
     for author in authors.values():
@@ -280,16 +304,18 @@ def _add_papers(connection: duckdb.DuckDBPyConnection, authors: Mapping[str, Sho
             author.variants = author.affiliations = author.ids = ()
     _choose_papers(connection)
     names = _names_on_papers(connection)
-    query = """SELECT author_id, document_id, own, title, year, affiliation FROM papers_with_affiliation
-               ORDER BY rank, place"""
-    for author_id, document_id, own, title, year, affiliation in _rows(connection, query):
+    query = "SELECT author_id, document_id, own, title, year, row, position FROM papers ORDER BY rank, place"
+    papers = _rows(connection, query)
+    places = (np.array([-1 if paper[at] is None else paper[at] for paper in papers], np.int64) for at in (5, 6))
+    written = affiliations.of_authors(*places)
+    for (author_id, document_id, own, title, year, *_), own_affiliations in zip(papers, written, strict=True):
         total, first = names.get(document_id, (own, []))
         coauthors = [shortened(name, NAME_LENGTH) for other, name in first if other != author_id]
         paper = ShownPaper(
             document_id=shortened(document_id, NAME_LENGTH),
             title=shortened(title, TITLE_LENGTH),
             year=year,
-            affiliation=shortened(affiliation, AFFILIATION_LENGTH),
+            affiliation=shortened("; ".join(own_affiliations), AFFILIATION_LENGTH),
             coauthors=coauthors[:COAUTHORS_SHOWN],
             others=total - own - len(coauthors[:COAUTHORS_SHOWN]),
         )
@@ -300,10 +326,7 @@ def _add_papers(connection: duckdb.DuckDBPyConnection, authors: Mapping[str, Sho
 
 
 def _choose_papers(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `papers`, a row per author and paper, `papers_with_affiliation`, and `author_lists`.
-
-    The last has the number of authors of all documents of the names that are shown, and the authors of papers.
-    """
+    """Make the table `papers`, a row per author and paper; `row` is that of the document in its table."""
     connection.execute(
         """CREATE TABLE written AS
            SELECT s.place, m.author_id, coalesce(m.document_id, m.mention_id) AS document_id,
@@ -313,24 +336,9 @@ def _choose_papers(connection: duckdb.DuckDBPyConnection) -> None:
     rank = "row_number() OVER (PARTITION BY w.place ORDER BY d.year DESC NULLS LAST, w.document_id)"
     connection.execute(
         f"""CREATE TABLE papers AS SELECT * FROM
-              (SELECT w.*, d.title, d.year, {rank} AS rank
+              (SELECT w.*, d.title, d.year, d.file_row_number AS row, {rank} AS rank
                FROM written w LEFT JOIN documents d ON d.document_id = w.document_id)
             WHERE rank <= {PAPERS_PER_AUTHOR} ORDER BY rank, place LIMIT {MAX_PAPERS_SHOWN}"""
-    )
-    # Authors are read once, because they are a large part of the file.
-    connection.execute(
-        """CREATE TABLE author_lists AS
-           SELECT document_id, len(authors) AS entries,
-                  CASE WHEN document_id IN (SELECT document_id FROM papers) THEN authors END AS authors
-           FROM documents WHERE document_id IN
-               (SELECT m.document_id FROM mentions m JOIN shown_names n ON n.block = m.block
-                UNION ALL SELECT document_id FROM papers)"""
-    )
-    connection.execute(
-        """CREATE TABLE papers_with_affiliation AS
-           WITH entries AS (SELECT document_id, unnest(authors) AS a FROM author_lists WHERE authors IS NOT NULL)
-           SELECT p.*, array_to_string(e.a.affiliations, '; ') AS affiliation
-           FROM papers p LEFT JOIN entries e ON e.document_id = p.document_id AND e.a.position = p.position"""
     )
 
 

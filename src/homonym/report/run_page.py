@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from homonym.collection.document_table import WrittenAffiliations
 from homonym.errors import HomonymError, InputError, counted, first_line, word_list, year_range
 from homonym.explanation.author_reasons import author_reasons
 from homonym.io.outputs import write_atomic
@@ -58,10 +59,18 @@ class PageContent(NamedTuple):
 
 
 def read_page_content(
-    result: Path, *, reasons: Reasons = author_reasons, threads: int | None = None, memory: int | None = None
+    result: Path,
+    *,
+    reasons: Reasons = author_reasons,
+    threads: int | None = None,
+    memory: int | None = None,
+    affiliations: WrittenAffiliations | None = None,
 ) -> PageContent:
-    """Read what the page of a result directory shows; needs no list of variants and no log."""
-    tables = _read_tables(result, threads, memory)
+    """Read what the page of a result directory shows; needs no list of variants and no log.
+
+    `affiliations` are those of its documents, if they are known.
+    """
+    tables = _read_tables(result, threads, memory, affiliations)
     return PageContent(tables, _find_reasons(result, tables, reasons))
 
 
@@ -137,14 +146,16 @@ def _render(result: Path, found: PageContent) -> str:
     return render_template("run.html.j2", view)
 
 
-def _read_tables(result: Path, threads: int | None, memory: int | None) -> RunContent:
+def _read_tables(
+    result: Path, threads: int | None, memory: int | None, affiliations: WrittenAffiliations | None
+) -> RunContent:
     import duckdb
 
     for name in (MENTIONS, AUTHORS):
         if not (result / name).exists():
             raise InputError(f"{result / name} is missing, so {result} is not a whole result; run the command again.")
     try:
-        return read_content(result, threads, memory)
+        return read_content(result, threads, memory, affiliations)
     except (duckdb.BinderException, duckdb.InvalidInputException, duckdb.ConversionException) as broken:
         reason = first_line(broken)
         raise InputError(f"{result}: its tables cannot be read ({reason}); run the command again.") from broken

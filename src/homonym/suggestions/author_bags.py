@@ -10,21 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Floats, Integers, ranges, starts
-from homonym.collection.author_summaries import MAX_COAUTHORS
+from homonym.collection.author_summaries import MAX_COAUTHORS, ResultMembers
 from homonym.collection.document_table import WrittenAffiliations
 from homonym.collection.statistics import sql_files
 from homonym.features.institutions import institutions
 from homonym.io.result_directory import AUTHORS, DOCUMENTS, MENTIONS
-from homonym.io.tables import reading_result_file
 
 if TYPE_CHECKING:
     import duckdb
@@ -203,36 +201,25 @@ class ResultAuthors:
         return (len(self.first_year) - self.count) // 2
 
 
-class WrittenInstitutions(NamedTuple):
-    """The affiliations of a result, and the institutions of the most common ones.
+def common_institutions(affiliations: WrittenAffiliations, members: int) -> pa.Table:
+    """The institutions of the most common affiliations, given the number of authors of all documents.
 
-    `institutions` has the number of an affiliation, its place in the order of how common they are, and an institution;
-    the text is empty for affiliations without one.
+    The rows have the number of an affiliation and an institution; the text is empty for affiliations without one.
     """
-
-    written: WrittenAffiliations
-    institutions: pa.Table
-
-    @classmethod
-    def read(cls, folder: Path) -> WrittenInstitutions:
-        """Read them from the tables of documents and of mentions; the table of authors is not needed."""
-        written = WrittenAffiliations.read(folder / DOCUMENTS)
-        number = np.bincount(written.entries["affiliation"].to_numpy(), minlength=len(written.texts))
-        number[pc.equal(written.texts, "").to_numpy(zero_copy_only=False)] = 0
-        with reading_result_file(folder / MENTIONS) as plain:
-            most = _common(pq.read_metadata(plain).num_rows)
-        common = np.argsort(-number, kind="stable")[: min(most, np.count_nonzero(number))]
-        texts = written.texts.take(pa.array(common)).to_pylist()
-        rows = [
-            (affiliation, place, one)
-            for place, (affiliation, text) in enumerate(zip(common.tolist(), texts, strict=True))
-            for one in institutions(text) or ("",)
-        ]
-        columns = list(zip(*rows, strict=True)) or [(), (), ()]
-        return cls(written, pa.table([*map(list, columns)], schema=_INSTITUTIONS))
+    number = np.bincount(affiliations.entries["affiliation"].to_numpy(), minlength=len(affiliations.texts))
+    number[pc.equal(affiliations.texts, "").to_numpy(zero_copy_only=False)] = 0
+    common = np.argsort(-number, kind="stable")[: min(_common(members), np.count_nonzero(number))]
+    texts = affiliations.texts.take(pa.array(common)).to_pylist()
+    rows = [
+        (affiliation, one)
+        for affiliation, text in zip(common.tolist(), texts, strict=True)
+        for one in institutions(text) or ("",)
+    ]
+    columns = list(zip(*rows, strict=True)) or [(), ()]
+    return pa.table([*map(list, columns)], schema=_INSTITUTIONS)
 
 
-_INSTITUTIONS = pa.schema([("affiliation", pa.int32()), ("place", pa.int64()), ("text", pa.string())])
+_INSTITUTIONS = pa.schema([("affiliation", pa.int32()), ("text", pa.string())])
 
 
 def _common(mentions: int) -> int:
@@ -241,20 +228,20 @@ def _common(mentions: int) -> int:
 
 
 def read_authors(
-    connection: duckdb.DuckDBPyConnection, folder: Path, found: WrittenInstitutions | None = None
+    connection: duckdb.DuckDBPyConnection, folder: Path, found: ResultMembers | None = None
 ) -> ResultAuthors:
     """Read the authors of a result, with institutions and rare co-authors; the rest comes with `add_all_features`.
 
-    `found` has what was read of the affiliations before.
+    `found` has the members and affiliations of a result that was just written: they need not be read.
     """
     for view, name in (("authors", AUTHORS), ("mentions", MENTIONS), ("documents", DOCUMENTS)):
         source = f"read_parquet({sql_files([folder / name])}, file_row_number = true)"
         connection.execute(f"CREATE VIEW {view} AS SELECT * FROM {source}")
-    _number(connection)
+    _number(connection, found.members if found else None)
     _cut_in_two(connection)
     authors = connection.sql("SELECT author_id, name, block FROM people ORDER BY author").to_arrow_table()
     memberships = Memberships.read(connection)
-    _count_institutions(connection, found or WrittenInstitutions.read(folder))
+    _count_institutions(connection, found.affiliations if found else WrittenAffiliations.read(folder / DOCUMENTS))
     return ResultAuthors(
         authors["author_id"].to_pylist(),
         authors["name"].to_pylist(),
@@ -270,13 +257,22 @@ def read_authors(
     )
 
 
-def _number(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the tables `people` (authors), `papers` (documents) and `members` (which author is on which document)."""
+def _number(connection: duckdb.DuckDBPyConnection, members: pa.Table | None) -> None:
+    """Make the tables `people` (authors), `papers` (documents) and `members` (which author is on which document).
+
+    If `members` are given, the tables are those of a run, so that the order of documents is that of their ids.
+    """
     connection.execute(
         r"""CREATE TABLE people AS
             SELECT row_number() OVER (ORDER BY author_id) - 1 AS author, author_id, name, documents,
                    (hash(regexp_replace(author_id, '/[0-9a-f]+$', '')) >> 1)::BIGINT AS block FROM authors"""
     )
+    if members is not None:
+        connection.execute(
+            "CREATE VIEW papers AS SELECT *, file_row_number AS document, file_row_number AS row FROM documents"
+        )
+        connection.register("members", members)
+        return
     connection.execute(
         """CREATE TABLE papers AS
            SELECT row_number() OVER (ORDER BY document_id) - 1 AS document, document_id, year, file_row_number AS row
@@ -312,9 +308,9 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _count_institutions(connection: duckdb.DuckDBPyConnection, found: WrittenInstitutions) -> None:
+def _count_institutions(connection: duckdb.DuckDBPyConnection, written: WrittenAffiliations) -> None:
     """Make the table `entries` (kind, author, feature, count) with the institutions of authors."""
-    _number_institutions(connection, found)
+    _number_institutions(connection, written)
     connection.execute(
         f"""CREATE TABLE entries AS
             SELECT '{AFF}' AS kind, m.author, n.feature, count(*)::DOUBLE AS count FROM memberships m
@@ -369,15 +365,15 @@ def _count_topics(connection: duckdb.DuckDBPyConnection) -> None:
     )
 
 
-def _number_institutions(connection: duckdb.DuckDBPyConnection, found: WrittenInstitutions) -> None:
+def _number_institutions(connection: duckdb.DuckDBPyConnection, written: WrittenAffiliations) -> None:
     """Make the tables `texts` (kind, text, feature) and `numbered` (document, position, feature) of institutions.
 
     Most affiliations are written the same way many times, so texts are compared once for each spelling.
     """
-    connection.register("spellings", found.written.numbered_texts())
-    connection.register("written", found.written.entries)
+    connection.register("spellings", written.numbered_texts())
+    connection.register("written", written.entries)
     (members,) = connection.sql("SELECT count(*) FROM members").fetchall()[0]
-    connection.register("known", found.institutions.filter(pc.less(found.institutions["place"], _common(members))))
+    connection.register("known", common_institutions(written, members))
     connection.execute(
         f"""CREATE TABLE spelled AS
             SELECT s.affiliation, coalesce(k.text, lower(s.text)) AS text

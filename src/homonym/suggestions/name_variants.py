@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from homonym.collection.author_summaries import ResultMembers
 from homonym.collection.result_statistics import result_database
 from homonym.errors import counted, word_list, year_range
 from homonym.io.outputs import write_atomic
@@ -23,7 +24,6 @@ from homonym.suggestions.author_bags import (
     TERM,
     VENUE,
     ResultAuthors,
-    WrittenInstitutions,
     add_all_features,
     read_authors,
 )
@@ -72,18 +72,18 @@ def write_variants(
     threads: int | None = None,
     memory: int | None = None,
     apart: Set[frozenset[str]] = frozenset(),
-    institutions: WrittenInstitutions | None = None,
+    found: ResultMembers | None = None,
 ) -> VariantSearch:
     """Write the list for a result directory that has documents. Without pairs, no file is written.
 
-    `apart` are pairs of authors that users have called different; these are not listed. `institutions` are those of
-    the result, if they were read already.
+    `apart` are pairs of authors that users have called different; these are not listed. `found` is what the tables of
+    the result were made of, if it was just written.
     """
-    found = search_variants(result, threads=threads, memory=memory, apart=apart, institutions=institutions)
-    if found.listed:
-        rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in found.listed)]
+    search = search_variants(result, threads=threads, memory=memory, apart=apart, found=found)
+    if search.listed:
+        rows = [COLUMNS, *((*one[:5], f"{one.score:.{_DIGITS}f}", one.evidence) for one in search.listed)]
         write_atomic(path, csv_text(rows))
-    return found
+    return search
 
 
 def search_variants(
@@ -92,11 +92,11 @@ def search_variants(
     threads: int | None = None,
     memory: int | None = None,
     apart: Set[frozenset[str]] = frozenset(),
-    institutions: WrittenInstitutions | None = None,
+    found: ResultMembers | None = None,
 ) -> VariantSearch:
     """The pairs of authors of a result that may be one person, the most probable first, and how they were found."""
     with plain_path(result) as folder, result_database(threads, memory) as connection:
-        authors = read_authors(connection, folder, institutions)
+        authors = read_authors(connection, folder, found)
         index, people = read_name_index(connection, authors.count)
         table = NameTable(authors.name, people)
         candidates = find_candidates(authors, index, table)
