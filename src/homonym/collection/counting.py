@@ -20,7 +20,7 @@ from homonym.clustering.arrays import Frequencies
 from homonym.collection import document_table, duplicates, namesakes
 from homonym.collection.background import BackgroundUse, largest_name_query
 from homonym.collection.duplicates import Duplicate
-from homonym.collection.layout import CITED, PART_TABLES, SLOT_BITS, part_file, part_files
+from homonym.collection.layout import PART_TABLES, SLOT_BITS, part_file, part_files
 from homonym.collection.references import count_referenced_authors
 from homonym.collection.statistics import GivenStatistics, sql_files, sql_quoted, use_given_counts
 
@@ -258,13 +258,6 @@ def referenced_bags(connection: duckdb.DuckDBPyConnection) -> Any:
         """SELECT owner, v.id AS number, r.count::DOUBLE AS count FROM referenced r JOIN own_names n USING (name)
            JOIN vocabulary v ON v.type = 'ref' AND v.feature = n.feature ORDER BY owner, number"""
     ).to_arrow_table()
-
-
-def write_cited_authors(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
-    """Write the authors of referenced documents as entries of bags, see stored_bags.py."""
-    rows = referenced_bags(connection)
-    columns = [rows[name] for name in ("owner", "number", "count")]
-    pq.write_table(pa.table(columns, names=CITED.names).cast(CITED), path)
 
 
 def count_mentions(connection: duckdb.DuckDBPyConnection) -> int:

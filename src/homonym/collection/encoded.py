@@ -22,7 +22,7 @@ from homonym.clustering.arrays import Bags, Frequencies, Integers, ranges
 from homonym.collection import counting
 from homonym.collection.background import BackgroundUse
 from homonym.collection.extractor import merged_entries
-from homonym.collection.layout import SLOT_BITS, part_file, part_files
+from homonym.collection.layout import CITED, SLOT_BITS, part_file, part_files
 from homonym.runtime.thread_pool import map_in_order
 
 if TYPE_CHECKING:
@@ -288,13 +288,17 @@ def encode(
     work: Path,
     threads: int = 1,
     use: BackgroundUse | None = None,
+    cited: Path | None = None,
 ) -> Encoded:
-    """Renumber all bags and order all mentions; both are streamed to disk. `use` adds names of the background."""
+    """Renumber all bags and order all mentions; both are streamed to disk. `use` adds names of the background.
+
+    `cited` is the file of the entries that come from the authors of referenced documents, if these are wanted.
+    """
     mentions_file, identifiers_file = work / "mentions.parquet", work / "identifiers.parquet"
     counting.count_namesakes(connection, use)
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
-    owners, starts = _write_bags(connection, work, threads)
+    owners, starts = _write_bags(connection, work, threads, cited)
     pa.default_memory_pool().release_unused()  # which Arrow keeps: a tenth of the memory of the later stages
     mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "own_full_name", "block"])
     return Encoded(
@@ -324,9 +328,15 @@ def _block_starts(block: pa.ChunkedArray) -> Integers:
     return np.concatenate([*starts, [first]]).astype(np.int64)
 
 
-def _write_bags(connection: duckdb.DuckDBPyConnection, work: Path, threads: int) -> tuple[Integers, Integers]:
+def _write_bags(
+    connection: duckdb.DuckDBPyConnection, work: Path, threads: int, cited: Path | None
+) -> tuple[Integers, Integers]:
     """Write the features and counts of all bags; returns their owners and the start of each owner's bag."""
     corrections = _corrections(connection)
+    if cited:
+        bags = corrections.referenced
+        entries = pa.table([bags.owner, bags.feature, bags.count], schema=CITED)
+        pq.write_table(entries, cited, compression="lz4", use_dictionary=False, write_statistics=False)
 
     def numbered(part: tuple[int, int, NDArray[np.int32]]) -> _OwnedBags:
         first, following, number = part

@@ -113,15 +113,24 @@ class _DocumentEntries(NamedTuple):
         suspects = np.flatnonzero(np.repeat(same, mentions) & (own >= 0)) if len(own) else np.zeros(0, np.int64)
         if not len(suspects):
             return own
-        features = int(max(self.feature.max(initial=0), own.max())) + 1
-        shared = self.owner & _SLOT == 0
-        key = np.repeat(np.arange(len(self.size)), self.size)[shared] * features + self.feature[shared]
-        wanted = np.repeat(np.arange(len(mentions)), mentions)[suspects] * features + own[suspects]
-        place = np.minimum(np.searchsorted(key, wanted), max(len(key) - 1, 0))
-        lacking = suspects[key[place] != wanted] if len(key) else suspects
+        place = self.places(np.repeat(np.arange(len(mentions)), mentions)[suspects], own[suspects])
         own = own.copy()
-        own[lacking] = -1
+        own[suspects[place < 0]] = -1
         return own
+
+    def places(self, document: Integers, feature: NDArray[np.integer]) -> Integers:
+        """The entries of some features in the bags of documents, −1 where there is none."""
+        # Most entries are of other types, whose features come before or after these.
+        least, most = int(feature.min()), int(feature.max())
+        entry = np.flatnonzero((self.feature >= least) & (self.feature <= most))
+        entry = entry[self.owner[entry] & _SLOT == 0]
+        if not len(entry):
+            return np.full(len(feature), -1)
+        owner = np.searchsorted(starts(self.size), entry, side="right") - 1
+        key = owner * (most + 1 - least) + self.feature[entry] - least
+        wanted = document * (most + 1 - least) + feature - least
+        place = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
+        return np.where(key[place] == wanted, entry[place], -1)
 
 
 def _unlisted_names(mentions: pa.Table, listed: NDArray[np.integer], feature_names: pa.Array | None) -> pa.Array:
@@ -155,16 +164,13 @@ def _own_entries(
     chosen, number = _rows_of(sequence, cited)
     if not len(chosen):
         return owner, feature, count, size
-    document = np.repeat(np.arange(len(sequence)), size)
-    features = int(feature.max()) + 1
-    own = np.flatnonzero(owner & _SLOT == 0)
-    key = document[own] * features + feature[own]
-    wanted = np.repeat(np.arange(len(sequence)), number) * features + _numbers(cited, "feature")[chosen]
-    place = own[np.searchsorted(key, wanted)]
+    document = np.repeat(np.arange(len(sequence)), number)
+    place = _DocumentEntries(owner, feature, size).places(document, _numbers(cited, "feature")[chosen])
     count[place] -= _numbers(cited, "count")[chosen]
+    is_gone = count[place] == 0
     kept = np.ones(len(count), np.bool_)
-    kept[place] = count[place] != 0
-    size = np.bincount(document[kept], minlength=len(sequence))
+    kept[place[is_gone]] = False
+    size = size - np.bincount(document[is_gone], minlength=len(sequence))
     return owner[kept], feature[kept], count[kept], size
 
 

@@ -355,7 +355,8 @@ class LocalEngine:
             with self.stages.stage("count"):
                 frequencies = counting.count_features(connection, given, self.work)
             with self.stages.stage("encode"):
-                return encode(connection, frequencies, self.work, self.threads, use)
+                cited = self.work / CITED if documents else None
+                return encode(connection, frequencies, self.work, self.threads, use, cited)
 
     def encode(
         self,
@@ -417,8 +418,6 @@ class LocalEngine:
                 counting.write_vocabulary(connection, self.work / VOCABULARY)
             if NAME_COUNTS in wanted:
                 counting.write_name_counts(connection, self.work / NAME_COUNTS)
-            if CITED in wanted:
-                counting.write_cited_authors(connection, self.work / CITED)
             if statistics:
                 save_statistics(connection, encoded.frequencies, statistics)
             if use:  # last, because saved statistics are those of the collection alone
