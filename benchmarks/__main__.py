@@ -1,6 +1,6 @@
 """Runs the benchmarks and writes RESULTS.md: `make bench`, or `python -m benchmarks NAME…` for some of them.
 
-`--large` takes hours and `--small` minutes; without either, everything takes less than half an hour on two idle cores.
+`--large` takes hours and `--small` minutes; without either, everything takes about half an hour on two idle cores.
 With `--small`, nothing is written: it only shows that every benchmark works. Each section is written as soon as it is
 measured, between marks that name it, with the version and the load of the machine; the others stay as they are.
 """
@@ -17,7 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks import collaborations, evaluation, giant, growth, interrupted, kernel, nightly, reading
+from benchmarks import collaborations, directories, evaluation, giant, growth, interrupted, kernel, nightly, reading
 
 LIBRARIES = ("numba", "numpy", "scipy", "duckdb", "pyarrow", "orjson", "lxml", "simplemma")
 RESULTS = Path(__file__).with_name("RESULTS.md")
@@ -36,6 +36,7 @@ class Sizes(NamedTuple):
     giant: tuple[int | str, ...]
     teams: tuple[collaborations.Teams, ...]
     killed: tuple[int, int]
+    results: int
     nights: tuple[int, int, int]
     blocks: int
     evaluated: int
@@ -45,15 +46,17 @@ class Sizes(NamedTuple):
 
 SMALL = Sizes(
     ("tfidf",), 2_000, (2_000, 4_000), (1_600,), tuple(collaborations.Teams(1, 20, authors) for authors in (20, 40)),
-    (2_000, 2), (2_000, 2, 10), 3_000, 10_000, 1, (1,),
+    (2_000, 2), 9_000, (2_000, 2, 10), 3_000, 10_000, 1, (1,),
 )  # fmt: skip
 USUAL = Sizes(
     ("tfidf",), 200_000, (250_000, 500_000, 1_000_000), (1_000, 2_000, 5_000, 10_000, "pubmed"),
-    (*collaborations.GROWTH[:4], collaborations.LARGE), (200_000, 8), (100_000, 15, 100), 100_000, 1_000_000, 8, (100,),
+    (*collaborations.GROWTH[:4], collaborations.LARGE), (200_000, 8), 1_000_000, (100_000, 15, 100),
+    100_000, 1_000_000, 8, (100,),
 )  # fmt: skip
 LARGE = Sizes(
     (), 200_000, growth.SIZES, (*giant.SIZES, "pubmed"), (*collaborations.GROWTH, collaborations.LARGE),
-    (interrupted.MENTIONS, interrupted.KILLS), (nightly.MENTIONS, nightly.NIGHTS, nightly.DOCUMENTS),
+    (interrupted.MENTIONS, interrupted.KILLS), directories.MENTIONS,
+    (nightly.MENTIONS, nightly.NIGHTS, nightly.DOCUMENTS),
     kernel.BLOCKS, evaluation.MENTIONS, reading.MEGABYTES, reading.SIZES,
 )  # fmt: skip
 OPTIONS = {"--small": SMALL, "--large": LARGE}
@@ -223,6 +226,16 @@ resumed each time with the same command.
 """
 
 
+def _directories(sizes: Sizes) -> str:
+    return f"""## Result directories, updates and first runs
+
+{sizes.results:,} generated mentions; medians of {directories.ROUNDS} alternating rounds. Documents of an update were
+held out of the result. Most of them have common names, so that an update clusters a tenth of all mentions again.
+
+{directories.table(directories.run(sizes.results))}
+"""
+
+
 def _nightly(sizes: Sizes) -> str:
     mentions, number, documents = sizes.nights
     first, nights = nightly.simulate(mentions, number, documents)
@@ -239,6 +252,7 @@ SECTIONS: dict[str, Callable[[Sizes], str]] = {
     "giant": _giant,
     "collaborations": _collaborations,
     "interrupted": _interrupted,
+    "directories": _directories,
     "nightly": _nightly,
     "kernel": _kernel,
     "evaluation": _evaluation,
