@@ -101,6 +101,27 @@ def test_same_records_again_change_nothing(result: Path, tmp_path: Path) -> None
     assert not [name for name in os.listdir(result.parent) if name.startswith(".")]
 
 
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_records_without_identifiers_and_with_short_titles_change_nothing_when_they_come_again(
+    tmp_path: Path, mode: str
+) -> None:
+    lines = [f"Kernels {number},Doe J; Roe A,{2000 + number},Coins" for number in range(6)]
+    lines += ["Editorial,Doe J,2010,Coins", "Editorial,Doe J,2010,Cells", ",Doe J,2011,Coins"]
+    table = tmp_path / "papers.csv"
+    table.write_text("\n".join(["title,authors,year,journal", *lines]))
+    result = tmp_path / "result"
+    disambiguate(table, result, SETTINGS)
+    before = tables(result)
+    again = update(result, table, mode=mode)  # type: ignore[arg-type]
+    assert (again.documents["added"], again.documents["unchanged"]) == (0, 9)
+    assert tables(result) == before
+    table.write_text("\n".join(["title,authors,year,journal", "Editorial,Doe J,2010,Stars", *lines]))
+    later = update(result, table, mode=mode)  # type: ignore[arg-type]
+    assert (later.documents["added"], later.documents["unchanged"]) == (1, 9)
+    assert update(result, table, mode=mode).documents["added"] == 0  # type: ignore[arg-type]
+    require_consistent(result)
+
+
 def test_changed_record_replaces_the_old_one(result: Path, tmp_path: Path) -> None:
     before = authors(result)
     changed = document(7) | {"year": 2021, "venue": "Another journal"}

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from homonym.clustering.union_find import UnionFind
 from homonym.collection import counting
 from homonym.collection.document_merging import Copy, merge
 from homonym.collection.document_table import CHOSEN, document_rows, new_references
@@ -243,11 +244,37 @@ def _groups(
             part_file(work, table, first).unlink(missing_ok=True)
     place = {record.sequence: number for number, record in enumerate(new)}
     place |= {first + number: len(new) + number for number in range(len(known))}
-    label = {place[sequence]: place[head] for sequence, head in rows}
+    copies = UnionFind[int]()
+    for sequence, head in rows:
+        copies.join(place[head], place[sequence])
+    for record, one in _equal_contents(new, known):
+        copies.join(record, len(new) + one)
     groups: dict[int, list[int]] = defaultdict(list)
     for number in range(len(new) + len(known)):
-        groups[label.get(number, number)].append(number)
+        groups[copies.find(number)].append(number)
     return list(groups.values())
+
+
+def _equal_contents(new: Sequence[_Record], known: Sequence[_Known]) -> Iterator[tuple[int, int]]:
+    """The places of new records without an id of their own, and of known documents with the same content.
+
+    A run compares the texts of such records. Those of known documents have their ids and references of the result.
+    """
+    wanted: dict[str, list[int]] = defaultdict(list)
+    for place, record in enumerate(new):
+        if not record.id_is_key:
+            wanted[record.id].append(place)
+    for number, one in enumerate(known):
+        for place in {place for name in one.record_ids for place in wanted.get(name, [])}:
+            if _own_content(new[place].text) == _own_content(one.record.encode()):
+                yield place, number
+
+
+def _own_content(text: bytes) -> bytes:
+    """The line of a document without its id and its references."""
+    document, _ = parse_document(text)
+    document.id, document.references = "", []
+    return document_line(document)
 
 
 def _write_known_ids(work: Path, first: int, new: Sequence[_Record], known: Sequence[_Known]) -> None:
