@@ -69,6 +69,7 @@ from homonym.records.parsing.delimited import (
     Checks,
     find_header,
     gather,
+    is_empty_row,
     is_header,
     remove_errors,
     row_cells,
@@ -517,11 +518,13 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
 
 def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
     if table.text_separator is None:
-        objects = _objects(text)
+        objects = [row for row in _objects(text) if any(value not in (None, "", []) for value in row.values())]
         for column, meant in table.misspelled:
             _note_misspelled(column, meant, (row.get(column) for row in objects), notes)
         return [_values_of_object(row, table) for row in objects]
     header = table.header
+    if is_empty_row(text, header.separator):
+        return []
     if table.by_author:
         rows = [_row_cells(row, header, notes) for row in _row_texts(text, header)]
     elif _REMARK.match(text) and len(header.names) > 2 and header.separator.encode() not in text:
