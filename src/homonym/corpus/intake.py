@@ -2,8 +2,8 @@
 
 The rules of a run (collection/duplicates.py) decide whether a new record describes a known document. They are applied
 to the new records and to the known documents that share an identifier, an id or a title with one of them. A record with
-the same id from the same source replaces the document; a record from another source is merged with it. A known document
-keeps its id. A new document gets a suffix if a different known document has its id.
+the same id replaces the document (collection/document_replacing.py); a record with another one is merged with it. A
+known document keeps its id. A new document gets a suffix if a different known document has its id.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from homonym.clustering.union_find import UnionFind
 from homonym.collection import counting
 from homonym.collection.document_merging import Copy, merge
+from homonym.collection.document_replacing import replaced, without_labels
 from homonym.collection.document_table import CHOSEN, document_rows, new_references
 from homonym.collection.identity import letters_of_title, letters_of_titles, title_digest
 from homonym.collection.layout import KEY_ROWS, part_file, part_files
@@ -344,11 +345,14 @@ def _combine(
 def _change(old: _Known, records: Sequence[_Record], found: _Combined) -> None:
     """Replace a document, or merge new records with it."""
     before, _ = parse_document(old.record.encode())
-    copies = [record.copy() for record in records]
+    copies = [Copy(without_labels(copy.document, before), copy.form) for copy in (record.copy() for record in records)]
     again = {record.id for record in records}
-    if not {*old.record_ids} <= again:
+    is_replaced = {*old.record_ids} <= again
+    if not is_replaced:
         copies.append(Copy(before, "documents"))
     document = merge(copies).document if len(copies) > 1 else copies[0].document
+    if is_replaced:
+        document = replaced(before, document)
     document.id = old.document_id
     found.known[old.document_id] = (before, len(records))
     found.rows.append(_row(document, old.document_id, {*old.record_ids, *again}))
