@@ -167,6 +167,18 @@ def test_record_of_a_poorer_export_loses_nothing(tmp_path: Path, mode: str) -> N
     require_consistent(tmp_path / "result")
 
 
+def test_list_of_authors_that_ends_with_et_al_removes_nobody(result: Path, tmp_path: Path) -> None:
+    before = authors(result)
+    title, first = document(7)["title"], document(7)["authors"][0]["name"]
+    table = tmp_path / "cut.csv"
+    table.write_text(f'id,title,year,authors\nD0007,{title},2021,"{first}; et al."\n')
+    assert update(result, table).documents["changed"] == 1
+    assert authors(result) == before
+    (row,) = (row for row in rows(result, "documents") if row["document_id"] == "D0007")
+    assert row["year"] == 2021
+    require_consistent(result)
+
+
 @pytest.mark.parametrize("to", ["ris", "bibtex", "wos", "scopus"])
 def test_labels_of_an_exported_file_do_not_become_names(result: Path, tmp_path: Path, to: str) -> None:
     names = {row["mention_id"]: row["name"] for row in rows(result, "mentions")}

@@ -2,8 +2,8 @@
 
 A record that has a title, a list of authors or an ORCID is right about it: it may correct the document. But exports
 differ in what they contain: a table of PubMed has no affiliations and only initials, RIS no categories. What a record
-lacks entirely is kept. For authors this is decided over the whole list: if one author has an ORCID and another one has
-none any more, the other one loses it.
+lacks entirely is kept, and so is a list of authors that the record cuts with "et al.". For other lists this is decided
+over all authors: if one author has an ORCID and another one has none any more, the other one loses it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from dataclasses import replace
 from homonym.collection.document_merging import author_places
 from homonym.names.parse import parse_name
 from homonym.records.fields.exported_ids import KIND
+from homonym.records.fields.people import folded
 from homonym.records.model import Author, Document
 
 # Fields of a document that are kept if a newer record has none. Groups belong to the list of authors.
 _FIELDS = (
     "title", "abstract", "year", "venue", "categories", "keywords", "references", "referenced_authors", "other_authors",
 )  # fmt: skip
+
+# What stands for the rest of a list of authors, folded.
+_AND_OTHERS = frozenset(["etal", "others", "andothers", "andmore"])
 
 
 def replaced(document: Document, record: Document) -> Document:
@@ -32,11 +36,17 @@ def replaced(document: Document, record: Document) -> Document:
     """
     kept = {name: value for name in _FIELDS if not getattr(record, name) and (value := getattr(document, name))}
     found = replace(record, ids=document.ids | record.ids, **kept)
-    if not record.authors:
+    if not record.authors or _is_cut(record, document):
         found.authors, found.other_contributors = document.authors, document.other_contributors
     else:
         found.authors = _completed(record.authors, document.authors)
     return found
+
+
+def _is_cut(record: Document, document: Document) -> bool:
+    """Whether a list of authors is shorter than the known one because it ends with "et al." or "and others"."""
+    is_shorter = len(record.authors) < len(document.authors)
+    return is_shorter and any(folded(name) in _AND_OTHERS for name in record.other_contributors)
 
 
 def without_labels(record: Document, document: Document) -> Document:
