@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import pickle
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -1510,3 +1511,18 @@ def test_empty_rows_of_tables_in_memory_are_no_records(tmp_path: Path) -> None:
     assert [document.title for document in Read(list(read_documents(tmp_path / "table.parquet"))).documents] == [
         "On coins"
     ]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_rows_that_python_wrote_with_nan_are_read(read: Reads, indent: int | None) -> None:
+    nan = float("nan")
+    rows = [
+        {"title": "On coins", "authors": "Doe, J", "year": nan},
+        {"title": "On wool", "authors": nan, "year": 2010.0},
+    ]
+    found = read(json.dumps(rows, indent=indent))
+    assert [(one.title, names_of(one), one.year) for one in found.documents] == [
+        ("On coins", ["Doe, J"], None),
+        ("On wool", [], 2010),
+    ]
+    assert not found.problems

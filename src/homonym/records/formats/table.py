@@ -19,7 +19,7 @@ import orjson
 from homonym.errors import InputError, word_list
 from homonym.io import inputs
 from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
-from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header, unprotected
+from homonym.io.table_text import Header, line_end, read_header, unprotected
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.exported_ids import KIND as HOMONYM
@@ -76,7 +76,7 @@ from homonym.records.parsing.delimited import (
     rows_by_header,
     usable_cells,
 )
-from homonym.records.parsing.json_fields import load_record
+from homonym.records.parsing.json_fields import json_error, load, load_record
 from homonym.records.parsing.json_stream import first_records, names_in, open_json
 from homonym.records.parsing.scattered_rows import NO_KEY, RowKey, RowNotation, rows_by_document
 from homonym.records.parsing.splitting import Raw, decoded
@@ -567,12 +567,10 @@ def _row_texts(text: bytes, header: Header) -> list[bytes]:
 
 
 def _objects(text: bytes) -> list[dict[str, Any]]:
-    if is_too_deep(text):
-        raise BrokenRecordError(TOO_DEEP)
     try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError as broken:
-        raise BrokenRecordError(f"not valid JSON ({broken.msg})") from None
+        found = load(text)
+    except ValueError as broken:
+        raise BrokenRecordError(json_error(broken)) from None
     found = found if isinstance(found, list) else [found]
     if not all(isinstance(row, dict) for row in found):
         raise BrokenRecordError("expected rows as JSON objects")
