@@ -186,3 +186,15 @@ def test_positions_of_the_list_stay() -> None:
 def test_references_that_differ_in_a_sign_are_different() -> None:
     copies = [Copy(doc("1", references=[name]), "documents") for name in ("W1-2", "W12", "W12")]
     assert merge(copies).document.references == ["W1-2", "W12"]
+
+
+def test_authors_in_another_order_of_names_are_found_in_a_longer_list() -> None:
+    wos = Document("WOS:1", [Author(0, "Doe, J", ["MIT"]), Author(1, "Li, X", ["ETH"])], "On coins")
+    openalex = Document("W1", [Author(0, "Jane Doe"), Author(1, "Xu Li"), Author(2, "Ann Roe")], "On coins")
+    found = merge([Copy(wos, "wos"), Copy(openalex, "openalex")])
+    assert [(author.name, author.affiliations) for author in found.document.authors] == [
+        ("Jane Doe", ["MIT"]),
+        ("Xu Li", ["ETH"]),
+        ("Ann Roe", []),
+    ]
+    assert not any(found.notes)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -13,11 +15,13 @@ from homonym.commands.check import check
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.events import events
 from homonym.commands.explain import explain
+from homonym.commands.export import export
 from homonym.commands.run import Resources
 from homonym.commands.update import update
 from homonym.corpus.decision_store import NewDecision, add_decisions, add_undo
 from homonym.corpus.ids import current_id
 from homonym.errors import InputError, OutputError, SettingsError
+from homonym.exports.targets import TARGETS
 from tests.support.living import (
     PEOPLE,
     SETTINGS,
@@ -101,6 +105,27 @@ def test_same_records_again_change_nothing(result: Path, tmp_path: Path) -> None
     assert not [name for name in os.listdir(result.parent) if name.startswith(".")]
 
 
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_records_without_identifiers_and_with_short_titles_change_nothing_when_they_come_again(
+    tmp_path: Path, mode: str
+) -> None:
+    lines = [f"Kernels {number},Doe J; Roe A,{2000 + number},Coins" for number in range(6)]
+    lines += ["Editorial,Doe J,2010,Coins", "Editorial,Doe J,2010,Cells", ",Doe J,2011,Coins"]
+    table = tmp_path / "papers.csv"
+    table.write_text("\n".join(["title,authors,year,journal", *lines]))
+    result = tmp_path / "result"
+    disambiguate(table, result, SETTINGS)
+    before = tables(result)
+    again = update(result, table, mode=mode)  # type: ignore[arg-type]
+    assert (again.documents["added"], again.documents["unchanged"]) == (0, 9)
+    assert tables(result) == before
+    table.write_text("\n".join(["title,authors,year,journal", "Editorial,Doe J,2010,Stars", *lines]))
+    later = update(result, table, mode=mode)  # type: ignore[arg-type]
+    assert (later.documents["added"], later.documents["unchanged"]) == (1, 9)
+    assert update(result, table, mode=mode).documents["added"] == 0  # type: ignore[arg-type]
+    require_consistent(result)
+
+
 def test_changed_record_replaces_the_old_one(result: Path, tmp_path: Path) -> None:
     before = authors(result)
     changed = document(7) | {"year": 2021, "venue": "Another journal"}
@@ -110,6 +135,60 @@ def test_changed_record_replaces_the_old_one(result: Path, tmp_path: Path) -> No
     (row,) = (row for row in rows(result, "documents") if row["document_id"] == "D0007")
     assert (row["year"], row["venue"]) == (2021, "Another journal")
     require_consistent(result)
+
+
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_record_of_a_poorer_export_loses_nothing(tmp_path: Path, mode: str) -> None:
+    full = {
+        "id": "7",
+        "title": "Roman silver coins of a hoard",
+        "abstract": "We …",
+        "year": 2010,
+        "venue": "Coins",
+        "keywords": ["silver"],
+        "ids": {"pmid": "7"},
+        "authors": [
+            {"name": "Doe, Jane", "affiliations": ["MIT"], "emails": ["jd@mit.edu"], "ids": {"orcid": ORCIDS[0]}},
+            {"name": "Roe, Al"},
+        ],
+    }
+    records = write_documents(tmp_path / "full.jsonl", [full, *map(document, range(30))])
+    disambiguate(records, tmp_path / "result", SETTINGS)
+    poor = tmp_path / "pubmed.csv"
+    poor.write_text('PMID,Title,Authors,Publication Year\n7,Roman silver coins of hoards,"Doe J, Roe A, Poe M",2011\n')
+    done = update(tmp_path / "result", poor, mode=mode)  # type: ignore[arg-type]
+    assert done.documents["changed"] == 1
+    (changed,) = (one for one in rows(tmp_path / "result", "documents") if one["document_id"] == "7")
+    assert orjson.loads(changed["record"]) == full | {
+        "title": "Roman silver coins of hoards",
+        "year": 2011,
+        "authors": [*full["authors"], {"name": "Poe M"}],  # type: ignore[misc]
+    }
+    require_consistent(tmp_path / "result")
+
+
+def test_list_of_authors_that_ends_with_et_al_removes_nobody(result: Path, tmp_path: Path) -> None:
+    before = authors(result)
+    title, first = document(7)["title"], document(7)["authors"][0]["name"]
+    table = tmp_path / "cut.csv"
+    table.write_text(f'id,title,year,authors\nD0007,{title},2021,"{first}; et al."\n')
+    assert update(result, table).documents["changed"] == 1
+    assert authors(result) == before
+    (row,) = (row for row in rows(result, "documents") if row["document_id"] == "D0007")
+    assert row["year"] == 2021
+    require_consistent(result)
+
+
+@pytest.mark.parametrize("to", ["ris", "bibtex", "wos", "scopus"])
+def test_labels_of_an_exported_file_do_not_become_names(result: Path, tmp_path: Path, to: str) -> None:
+    names = {row["mention_id"]: row["name"] for row in rows(result, "mentions")}
+    file = tmp_path / f"library{TARGETS[to].suffixes[0]}"
+    export(result, to, file)
+    assert re.search(r"Doe,? J\.? ?B\b", file.read_text())
+    done = update(result, file)
+    assert {row["mention_id"]: row["name"] for row in rows(result, "mentions")} == names
+    assert done.mentions == {"added": 0, "removed": 0, "renamed": 0, "other author": 0}
+    assert not any(one["kind"] == "homonym" for row in rows(result, "authors") for one in row["ids"])
 
 
 def test_changed_record_changes_what_is_known_of_its_authors(result: Path, tmp_path: Path) -> None:

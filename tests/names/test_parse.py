@@ -248,6 +248,8 @@ def test_key(text: str, key: str) -> None:
         ("John Smith, III", "SMITH, J", "III"),
         ("Smith Jr JW", "SMITH, JW", "JR"),
         ("Souza, M. Jr. de", "DE SOUZA, M", "JR"),
+        ("Santos Jr. A", "SANTOS, A", "JR"),
+        ("van Smith Sr. JP", "VAN SMITH, JP", "SR"),
         ("Souza, Jr de", "DE SOUZA", "JR"),
         ("Souza, JR de", "DE SOUZA, JR", ""),
         ("Souza Lima JR", "SOUZA LIMA, JR", ""),

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from homonym.names.compatibility import given_compatible, language_of
 from homonym.names.parse import name_key, parse_name
 from homonym.records.fields.identifiers import TITLES
-from homonym.records.fields.people import AuthorIndex, folded, plain_letters, surname_and_initial
+from homonym.records.fields.people import AuthorIndex, authors_by_form, folded, plain_letters, surname_and_initial
 from homonym.records.model import Author, Document, Note
 
 # Formats in the order in which their ids are preferred. First those whose ids users have in their own files.
@@ -201,10 +201,28 @@ def _find_by_name(places: list[Place | None], authors: Sequence[Author], best: S
     free = [number for number in range(len(best)) if number not in taken]
     index = AuthorIndex([(best[number].name,) for number in free])
     found = {number: index.find(authors[number].name) for number, place in enumerate(places) if place is None}
+    if None in found.values():
+        _find_by_parsed_name(found, authors, [best[number] for number in free])
     times = Counter(found.values())
     for number, place in found.items():
         if place is not None and times[place] == 1:
             places[number] = Place(free[place], by_name=True)
+
+
+def _find_by_parsed_name(found: dict[int, int | None], authors: Sequence[Author], free: Sequence[Author]) -> None:
+    """Add the places of authors whose names are written in another order, such as "Jane Doe" and "Doe, J".
+
+    >>> found, free = {0: None, 1: None}, [Author(0, "Roe, Ann"), Author(1, "Doe, J")]
+    >>> _find_by_parsed_name(found, [Author(0, "Jane Doe"), Author(1, "Roe R")], free)
+    >>> found
+    {0: 1, 1: None}
+    """
+    index = authors_by_form((place, parse_name(author.name).first_initial_key) for place, author in enumerate(free))
+    for number, place in found.items():
+        name = authors[number].name
+        other = index.get(parse_name(name).first_initial_key) if place is None else None
+        if other is not None and _is_same_name(name, free[other].name):
+            found[number] = other
 
 
 def _find_by_position(places: list[Place | None], authors: Sequence[Author], best: Sequence[Author]) -> None:

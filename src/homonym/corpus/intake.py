@@ -2,8 +2,8 @@
 
 The rules of a run (collection/duplicates.py) decide whether a new record describes a known document. They are applied
 to the new records and to the known documents that share an identifier, an id or a title with one of them. A record with
-the same id from the same source replaces the document; a record from another source is merged with it. A known document
-keeps its id. A new document gets a suffix if a different known document has its id.
+the same id replaces the document (collection/document_replacing.py); a record with another one is merged with it. A
+known document keeps its id. A new document gets a suffix if a different known document has its id.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from homonym.clustering.union_find import UnionFind
 from homonym.collection import counting
 from homonym.collection.document_merging import Copy, merge
+from homonym.collection.document_replacing import replaced, without_labels
 from homonym.collection.document_table import CHOSEN, document_rows, new_references
 from homonym.collection.identity import letters_of_title, letters_of_titles, title_digest
 from homonym.collection.layout import KEY_ROWS, part_file, part_files
@@ -243,11 +245,37 @@ def _groups(
             part_file(work, table, first).unlink(missing_ok=True)
     place = {record.sequence: number for number, record in enumerate(new)}
     place |= {first + number: len(new) + number for number in range(len(known))}
-    label = {place[sequence]: place[head] for sequence, head in rows}
+    copies = UnionFind[int]()
+    for sequence, head in rows:
+        copies.join(place[head], place[sequence])
+    for record, one in _equal_contents(new, known):
+        copies.join(record, len(new) + one)
     groups: dict[int, list[int]] = defaultdict(list)
     for number in range(len(new) + len(known)):
-        groups[label.get(number, number)].append(number)
+        groups[copies.find(number)].append(number)
     return list(groups.values())
+
+
+def _equal_contents(new: Sequence[_Record], known: Sequence[_Known]) -> Iterator[tuple[int, int]]:
+    """The places of new records without an id of their own, and of known documents with the same content.
+
+    A run compares the texts of such records. Those of known documents have their ids and references of the result.
+    """
+    wanted: dict[str, list[int]] = defaultdict(list)
+    for place, record in enumerate(new):
+        if not record.id_is_key:
+            wanted[record.id].append(place)
+    for number, one in enumerate(known):
+        for place in {place for name in one.record_ids for place in wanted.get(name, [])}:
+            if _own_content(new[place].text) == _own_content(one.record.encode()):
+                yield place, number
+
+
+def _own_content(text: bytes) -> bytes:
+    """The line of a document without its id and its references."""
+    document, _ = parse_document(text)
+    document.id, document.references = "", []
+    return document_line(document)
 
 
 def _write_known_ids(work: Path, first: int, new: Sequence[_Record], known: Sequence[_Known]) -> None:
@@ -317,11 +345,14 @@ def _combine(
 def _change(old: _Known, records: Sequence[_Record], found: _Combined) -> None:
     """Replace a document, or merge new records with it."""
     before, _ = parse_document(old.record.encode())
-    copies = [record.copy() for record in records]
+    copies = [Copy(without_labels(copy.document, before), copy.form) for copy in (record.copy() for record in records)]
     again = {record.id for record in records}
-    if not {*old.record_ids} <= again:
+    is_replaced = {*old.record_ids} <= again
+    if not is_replaced:
         copies.append(Copy(before, "documents"))
     document = merge(copies).document if len(copies) > 1 else copies[0].document
+    if is_replaced:
+        document = replaced(before, document)
     document.id = old.document_id
     found.known[old.document_id] = (before, len(records))
     found.rows.append(_row(document, old.document_id, {*old.record_ids, *again}))

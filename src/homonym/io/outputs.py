@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from homonym.errors import OutputError
+from homonym.errors import OutputError, SettingsError, described
 from homonym.io.special_files import copy_to_special, is_special
 
 Paths = str | Path | Sequence[str | Path]
@@ -218,8 +218,16 @@ def as_paths(paths: Paths) -> list[Path]:
 
     >>> [path.name for path in as_paths("a.csv")], len(as_paths(["a.csv", Path("b.csv")]))
     (['a.csv'], 2)
+    >>> as_paths(["a.csv", 5])
+    Traceback (most recent call last):
+    homonym.errors.SettingsError: expected a path or a list of paths, but got an object of the type int.
     """
-    return [Path(paths)] if isinstance(paths, Path | str) else [Path(path) for path in paths]
+    given = [paths] if isinstance(paths, str) or not isinstance(paths, Iterable) else [*paths]
+    for path in given:
+        if not isinstance(path, str | os.PathLike):
+            what = described(path if isinstance(paths, Sequence) else paths)
+            raise SettingsError(f"expected a path or a list of paths, but got {what}.")
+    return list(map(Path, given))
 
 
 # Which file a path leads to: device and inode, and the name in that directory if there is no such file yet.

@@ -99,6 +99,8 @@ def decode_name(text: str) -> Name:
 
 _NO_NAME = Name("", "", (), "")
 _TITLES = words_of("titles")
+# Behind a surname they are no initials: "Santos Jr. A".
+_SUFFIX_WITH_STOP = ("Jr.", "Sr.")
 # Degrees have the value "", suffixes their normal form.
 _HONOURS: dict[str, str] = dict.fromkeys(words_by_kind("degrees", "homonym.records.fields")["anywhere"], "")
 _HONOURS |= {line.split()[0]: line.split()[1] for line in lines_of("suffixes")}
@@ -355,7 +357,8 @@ def _parse_without_comma(words: list[_NameWord], suffix: str) -> Name:
         if not _HONOURS[last] and len(words) > 2 and words[-1].raw == "MD":  # "John Smith MD PhD"
             words = words[:-1]
     upper = _all_capital(words)
-    start, stop = _family(words, [word.is_short(upper=upper) for word in words], upper=upper)
+    short = [word.is_short(upper=upper) and word.raw not in _SUFFIX_WITH_STOP for word in words]
+    start, stop = _family(words, short, upper=upper)
     return _name(words[start:stop], words[:start] + words[stop:], suffix, upper=upper, comma=False)
 
 

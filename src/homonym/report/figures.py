@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import re
 import warnings
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO, StringIO
+from itertools import accumulate
 from math import floor
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from unicodedata import east_asian_width
 
 from homonym.evaluation.assessment import Evaluation, TrueSize
 from homonym.evaluation.reliability import Reliability
@@ -32,6 +35,9 @@ INK = "#010203"
 
 # Distinguishable for colour-blind readers, and readable on white and on near-black.
 BLUE, ORANGE, GREY = "#2a85c4", "#d9690f", "#8a8f98"
+
+# Letters that are much wider than others.
+_WIDE = frozenset("MWmw@%")
 
 # Ink of figures in files, and resolution of PNG files.
 FILE_INK, FILE_DPI = "#1c2024", 150
@@ -67,11 +73,24 @@ Label = tuple[str, str]
 def figure_label(text: str, longest: int = LONGEST_LABEL) -> str:
     r"""Text from the data as a label: on one line, shortened, without characters that would break an SVG.
 
-    >>> figure_label("without\n\x00co")
-    'without co'
+    `longest` is the number of lower-case letters that have the same width. A label that is too wide would leave no
+    space for the figure.
+
+    >>> figure_label("without\n\x00co"), figure_label("Roman coins", 10), figure_label("漢字の題名である", 10)
+    ('without co', 'Roman co…', '漢字の題…')
     """
     plain = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-    return plain if len(plain) <= longest else f"{plain[: longest - 1]}…"
+    ends = list(accumulate(map(_width, plain)))
+    if not ends or ends[-1] <= longest:
+        return plain
+    return f"{plain[: bisect_right(ends, longest - 1)]}…"
+
+
+def _width(sign: str) -> float:
+    """The width of a character, of which 1 is that of most lower-case letters."""
+    if sign.isascii():
+        return 1.5 if sign in _WIDE else 1.2 if sign.isupper() else 1.0
+    return 2.0 if east_asian_width(sign) in "WF" else 1.2
 
 
 @contextmanager

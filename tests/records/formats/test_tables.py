@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import json
 import pickle
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -788,8 +789,10 @@ def test_parsing_any_cells_raises_only_broken_record(cells: list[str]) -> None:
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerow(cells)
     parsed = scopus.parse(text.getvalue().rstrip("\n").encode(), SCOPUS)
-    assert parsed is not None
-    assert [author.position for author in parsed[0].authors] == list(range(len(parsed[0].authors)))
+    if parsed is None:
+        assert not "".join(cells).strip('", \n')
+    else:
+        assert [author.position for author in parsed[0].authors] == list(range(len(parsed[0].authors)))
 
 
 JSON = st.recursive(
@@ -1485,3 +1488,41 @@ def test_organisations_behind_names_are_affiliations(read: Reads) -> None:
         assert not found.other_contributors
     (found,) = read(written([{"id": "1", "title": "On x", "authors": "Cancer Society (Research Institute)"}])).documents
     assert found.other_contributors == ["Cancer Society (Research Institute)"]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_empty_rows_of_spreadsheets_are_no_records(read: Reads, separator: str) -> None:
+    rows = [["title", "authors", "year"], ["On coins", "Doe Jane", "2010"], ["", "", ""], ['""', " ", ""], ["", ""]]
+    rows.append(["On wool", "Roe Al", "2011"])
+    found = read("\n".join(map(separator.join, rows)))
+    assert [document.title for document in found.documents] == ["On coins", "On wool"]
+    assert not found.problems
+
+
+def test_empty_rows_of_scopus_are_no_records(read: Reads) -> None:
+    found = read(written([NEW, dict.fromkeys(NEW, ""), NEW | OLD]))
+    assert found.ids == ["2-s2.0-900001", "2-s2.0-900002"]
+    assert not found.problems
+
+
+def test_empty_rows_of_tables_in_memory_are_no_records(tmp_path: Path) -> None:
+    rows = [{"title": "On coins", "authors": "Doe, J", "year": 2010}, {"title": None, "authors": None, "year": None}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "table.parquet")
+    assert [document.title for document in Read(list(read_documents(tmp_path / "table.parquet"))).documents] == [
+        "On coins"
+    ]
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_rows_that_python_wrote_with_nan_are_read(read: Reads, indent: int | None) -> None:
+    nan = float("nan")
+    rows = [
+        {"title": "On coins", "authors": "Doe, J", "year": nan},
+        {"title": "On wool", "authors": nan, "year": 2010.0},
+    ]
+    found = read(json.dumps(rows, indent=indent))
+    assert [(one.title, names_of(one), one.year) for one in found.documents] == [
+        ("On coins", ["Doe, J"], None),
+        ("On wool", [], 2010),
+    ]
+    assert not found.problems

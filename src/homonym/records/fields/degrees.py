@@ -19,11 +19,15 @@ _AFTER_COMMA = DEGREES | _LISTED["comma"]
 # What stands before a name without being part of it; "Dr. med." and "Dr.-Ing." are titles, too.
 _DEGREE_IN_FRONT = (
     r"[BM]\. ?Sc\.|Dipl\.(?:[ -]?[A-Z][a-z]{1,8}\.)?|(?:RN|MU|Ph|JU|MV)Dr\.|Ing\.|Mag\.|Doc\.|Priv\.-Doz\."
-    r"|Dott\.(?:ssa\b)?"
+    r"|Dott\.(?:ssa\b)?|Mgr\.|mgr\b\.?|inż\.|doc\."
+)
+# Ranks: "Assoc. Prof.", "Assistant Professor", "Jun.-Prof.", "apl. Prof.", "Yrd. Doç.", "PD Dr.".
+_RANK = (
+    r"(?:(?:Ass(?:oc|is|ist|t)\.|Associate|Assistant|Emeritus|Univ\.-|Jun\.-|apl\.) ?)?[Pp]rof(?:essor\b|\.)(?:ssa\b)?"
 )
 _TITLE = (
-    rf"(?:(?:Univ\.-)?Prof(?:essor\b|\.)|Dr\b\.?|M(?:r\b|rs\b|s\.)\.?|{_DEGREE_IN_FRONT})"
-    r"(?:[ -](?:Ing\.|(?:[a-z]{1,8}\.)++))*+ ++"
+    rf"(?:{_RANK}|(?:Yrd\. ?)?Doç\.|(?:PD )?Dr\b\.?(?:ssa\b)?|Dra\.|dr\b\.?|M(?:r\b|rs\b|s\.)\.?|{_DEGREE_IN_FRONT})"
+    r"(?:[ -](?:Ing\.|(?:[a-zż]{1,8}\.)++))*+ ++"
 )
 _TITLES = re.compile(rf"(?:{_TITLE})++(?=\S)")
 
@@ -41,9 +45,10 @@ def _any_of(words: frozenset[str]) -> str:
 #: What every name has that `without_degrees` changes, in the notation of Python and of Arrow; few other names match.
 DEGREE_OR_TITLE = (
     rf"[ ,./]{_any_of(_AFTER_COMMA)}[., ]*$"
-    r"|(?:^|,) *(?:univ\.-)?(?:prof|dr|m(?:r|rs|s)\b|[bm]\. ?sc\.|dipl\.|[a-z]{2}dr\.|ing\.|mag\.|doc\.|priv\.|dott\.)"
+    r"|(?:^|,) *(?:univ\.-|jun\.-|apl\. ?|pd |yrd\. ?|emeritus |ass[a-z]{1,6}\.? )?"
+    r"(?:prof|dr|m(?:r|rs|s)\b|[bm]\. ?sc\.|dipl\.|[a-z]{2}dr\.|ing\.|mag\.|mgr|do[cç]\.|priv\.|dott\.|inż\.)"
 )
-_IN_TITLES = re.compile(r"Ms\.|Sc\.|Dipl\.|Ing\.|Mag\.|Doc\.|Priv\.|Dott\.")
+_IN_TITLES = re.compile(r"Ms\.|Sc\.|Dipl\.|Ing\.|Mag\.|[Dd]o[cç]\.|Priv\.|Dott\.|Mgr\.|dr\.|prof\.|inż\.")
 _SUSPICIOUS = re.compile(DEGREE_OR_TITLE, re.IGNORECASE)
 # How degrees end: "MD", "MSc", "Phd", "Esq"; with this check first, few names are searched for the others.
 _ENDS = frozenset("cdq., ") | {word[-1] for word in _AFTER_COMMA}
@@ -65,6 +70,7 @@ def may_have_degrees(name: str) -> bool:
         or "Dr" in name
         or "Prof" in name
         or "Mr" in name
+        or name.startswith(("dr ", "mgr ", "Associate ", "Assistant ", "Emeritus "))
         or ("." in name and _IN_TITLES.search(name))
     ):
         return _SUSPICIOUS.search(name) is not None
@@ -86,6 +92,10 @@ def without_degrees(name: str) -> str:
     ['Jane Doe', 'Jane Doe', 'García López']
     >>> without_degrees("Smith, Jr., MA"), without_degrees("Smith, Jr., Ann, MA")
     ('Smith, Jr., MA', 'Smith, Jr., Ann')
+    >>> [without_degrees(name) for name in ("Jane Doe, RN, PhD", "Assoc. Prof. Jane Doe", "doc. Ing. Jan Doe, CSc.")]
+    ['Jane Doe', 'Jane Doe', 'Jan Doe']
+    >>> [without_degrees(name) for name in ("PD Dr. Jane Doe", "Yrd. Doç. Dr. Ali Doe", "prof. dr hab. inż. Jan Doe")]
+    ['Jane Doe', 'Ali Doe', 'Jan Doe']
     >>> [without_degrees(name) for name in ("Prof. Dr. med. Jane Doe", "Doe, Dr. Jane", "Dr.-Ing. Doe, J", "Doe, Dr")]
     ['Jane Doe', 'Doe, Jane', 'Doe, J', 'Doe, Dr']
     """
@@ -95,7 +105,7 @@ def without_degrees(name: str) -> str:
     # Initials in "García López, MD", a degree in "Jane Doe, MD": the parser of names decides.
     is_open = len(parts) == 2 and _letters(parts[1]) == "MD"
     given = len(parts)
-    while len(parts) > 1 and not is_open and _are_degrees(parts[-1], parts[:-1]):
+    while len(parts) > 1 and not is_open and _are_degrees(parts[-1], parts[:-1], among=len(parts) < given):
         parts.pop()
     if len(parts) == 1 < given:
         parts[0] = _without_last_degree(parts[0])
@@ -121,10 +131,13 @@ def _letters(text: str) -> str:
     return text.replace(".", "").replace(" ", "")
 
 
-def _are_degrees(text: str, before: list[str]) -> bool:
-    """Whether a text behind a comma is one degree or several, and no given names or initials."""
+def _are_degrees(text: str, before: list[str], *, among: bool) -> bool:
+    """Whether a text behind a comma is one degree or several, and no given names or initials.
+
+    `among`: another degree follows, so that "RN" of "Jane Doe, RN, PhD" is one, too.
+    """
     words = [_letters(word) for word in text.replace("/", " ").split()]
-    has_given = any(_letters(part).lower() not in SUFFIXES for part in before[1:])
+    has_given = (among and _is_whole(before[0])) or any(_letters(part).lower() not in SUFFIXES for part in before[1:])
     if _is_degree(_letters(text), has_given=has_given) or all(_is_degree(word, has_given=has_given) for word in words):
         return has_given or not _letters(text).isupper() or _is_whole(before[0])
     return False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from itertools import zip_longest
 
 from anyascii import anyascii
 
@@ -327,12 +328,21 @@ def _names_joined_by_and(text: str) -> list[str]:
 
 
 def between_commas(text: str) -> list[str]:
-    """The texts between commas, with suffixes, and without degrees."""
+    """The texts between commas, with suffixes, and without degrees.
+
+    >>> between_commas("Jane Doe, RN, PhD, Al Roe, Jr., PhD, RN"), between_commas("Doe, RN, PhD")
+    (['Jane Doe', 'Al Roe, Jr.'], ['Doe', 'RN'])
+    """
+    given = [part for part in map(str.strip, text.split(",")) if part]
     parts: list[str] = []
-    for part in filter(None, map(str.strip, text.split(","))):
+    is_among = False  # degrees
+    for part, following in zip_longest(given, given[1:], fillvalue=""):
         if parts and part.lower() in _SUFFIXES:
             parts[-1] += f", {part}"
-        elif not parts or not is_degree(part, has_given=len(parts) > 1):
+            continue
+        is_behind_name = len(parts) > 1 or (bool(parts) and (is_among or is_degree(following)) and " " in parts[-1])
+        is_among = bool(parts) and is_degree(part, has_given=is_behind_name)
+        if not is_among:
             parts.append(part)
     return parts
 

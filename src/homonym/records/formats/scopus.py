@@ -26,6 +26,7 @@ from homonym.records.parsing.delimited import (
     LONGEST_HEADER,
     Checks,
     find_header,
+    is_empty_row,
     is_header,
     rows_by_header,
     usable_cells,
@@ -187,7 +188,7 @@ def own_header(text: bytes, first: Header) -> tuple[Header, bytes]:
 
 
 def parse(text: bytes, header: Header) -> Parsed | None:
-    """The document in one row; None for a repeated header.
+    """The document in one row; None for a repeated header and for an empty row.
 
     >>> header = Header(("Authors", "Author(s) ID", "Title", "Year", "EID"), ",")
     >>> document, _ = parse(b'"Doe J., Roe A.B., Jr.","7;8;",On names,2010,2-s2.0-1', header)
@@ -195,6 +196,8 @@ def parse(text: bytes, header: Header) -> Parsed | None:
     ('2-s2.0-1', [('Doe J.', {'scopus': '7'}), ('Roe A.B., Jr.', {'scopus': '8'})])
     """
     header, text = own_header(text, header)
+    if is_empty_row(text, header.separator):
+        return None
     places = _places(header)
     cells, notes = usable_cells(text, header, _checks(header), [place for place in places[:2] if place >= 0])
     if is_header(cells, header):

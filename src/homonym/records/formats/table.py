@@ -19,7 +19,7 @@ import orjson
 from homonym.errors import InputError, word_list
 from homonym.io import inputs
 from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
-from homonym.io.table_text import TOO_DEEP, Header, is_too_deep, line_end, read_header, unprotected
+from homonym.io.table_text import Header, line_end, read_header, unprotected
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.exported_ids import KIND as HOMONYM
@@ -69,13 +69,14 @@ from homonym.records.parsing.delimited import (
     Checks,
     find_header,
     gather,
+    is_empty_row,
     is_header,
     remove_errors,
     row_cells,
     rows_by_header,
     usable_cells,
 )
-from homonym.records.parsing.json_fields import load_record
+from homonym.records.parsing.json_fields import json_error, load, load_record
 from homonym.records.parsing.json_stream import first_records, names_in, open_json
 from homonym.records.parsing.scattered_rows import NO_KEY, RowKey, RowNotation, rows_by_document
 from homonym.records.parsing.splitting import Raw, decoded
@@ -517,11 +518,13 @@ def parse(text: bytes, table: TableLayout) -> Parsed | None:
 
 def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
     if table.text_separator is None:
-        objects = _objects(text)
+        objects = [row for row in _objects(text) if any(value not in (None, "", []) for value in row.values())]
         for column, meant in table.misspelled:
             _note_misspelled(column, meant, (row.get(column) for row in objects), notes)
         return [_values_of_object(row, table) for row in objects]
     header = table.header
+    if is_empty_row(text, header.separator):
+        return []
     if table.by_author:
         rows = [_row_cells(row, header, notes) for row in _row_texts(text, header)]
     elif _REMARK.match(text) and len(header.names) > 2 and header.separator.encode() not in text:
@@ -564,12 +567,10 @@ def _row_texts(text: bytes, header: Header) -> list[bytes]:
 
 
 def _objects(text: bytes) -> list[dict[str, Any]]:
-    if is_too_deep(text):
-        raise BrokenRecordError(TOO_DEEP)
     try:
-        found = orjson.loads(text)
-    except orjson.JSONDecodeError as broken:
-        raise BrokenRecordError(f"not valid JSON ({broken.msg})") from None
+        found = load(text)
+    except ValueError as broken:
+        raise BrokenRecordError(json_error(broken)) from None
     found = found if isinstance(found, list) else [found]
     if not all(isinstance(row, dict) for row in found):
         raise BrokenRecordError("expected rows as JSON objects")

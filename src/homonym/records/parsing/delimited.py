@@ -449,6 +449,15 @@ def _row_cells(text: bytes, header: Header) -> tuple[list[str], bool]:
     return cells, False
 
 
+def is_empty_row(text: bytes, separator: str) -> bool:
+    """Whether all cells of a row are empty, as spreadsheets write them below the last row.
+
+    >>> is_empty_row(b';"";  ;', ";"), is_empty_row(b";;-;", ";")
+    (True, False)
+    """
+    return not text.strip(separator.encode() + b'" \t\r\n')
+
+
 def is_header(cells: list[str], header: Header) -> bool:
     """Whether a row repeats the header, as in joined files."""
     if cells[0].strip('\ufeff" ') != header.names[0].strip('"'):
