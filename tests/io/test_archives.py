@@ -259,8 +259,14 @@ def test_the_list_of_members_of_a_small_end_is_stated_in_it() -> None:
     assert zip_files._list_bytes(io.BytesIO(end + b"x" * 65_536 + b"x" * 76), len(end) + 65_612) == 0
     large = b"PK\6\6" + bytes(36) + (99).to_bytes(8, "little") + bytes(8) + bytes(20)
     for before in (b"", b"x"):
-        content = before + large + end
-        assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 99
+        for comment in (b"", b"c" * 65_535):
+            content = before + large + end + comment
+            assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 99
+
+
+def test_the_mark_of_the_end_may_be_in_it_as_a_number() -> None:
+    content = b"PK\5\6" + bytes(8) + b"PK\5\6" + bytes(6)
+    assert zip_files._list_bytes(io.BytesIO(content), len(content)) == int.from_bytes(b"PK\5\6", "little")
 
 
 def test_archives_with_exactly_the_maximum_of_members_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +14,7 @@ from homonym.errors import InputError, OutputError
 from homonym.io import result_directory
 from homonym.io.inputs import expand
 from homonym.io.result_directory import (
+    DECISIONS,
     DOCUMENTS,
     MARKER,
     MENTIONS,
@@ -64,6 +67,7 @@ def test_appears_with_its_marker_and_leaves_nothing_else(tmp_path: Path) -> None
     assert names(tmp_path) == {"r"}
     assert file_of(tmp_path / "r", MENTIONS) == tmp_path / "r" / MENTIONS
     assert file_of(tmp_path / "other.csv", MENTIONS) == tmp_path / "other.csv"
+    assert file_of(tmp_path, MENTIONS) == tmp_path
 
 
 def test_an_empty_directory_is_used(tmp_path: Path) -> None:
@@ -124,6 +128,21 @@ def test_recovers_from_a_kill_between_the_two_renames(tmp_path: Path) -> None:
     recover_directory(tmp_path / "r", 77)
     assert names(tmp_path) == {"r"}
     assert (tmp_path / "r" / MENTIONS).read_text() == "old"
+
+
+def test_an_older_result_and_a_partial_one_do_not_touch_what_is_no_result(tmp_path: Path) -> None:
+    former, partial = write(tmp_path / ".77-ab.former.r", "old"), write(tmp_path / ".77-ab.partial.r")
+    (partial / "notes.txt").write_text("precious")
+    place = foreign(tmp_path / "r")
+    recover_directory(place, 77)
+    assert names(place) == {"thesis.tex"}
+    assert names(former) == {MARKER, MENTIONS}
+    assert names(partial) == {"notes.txt"}
+
+
+def test_the_name_of_an_older_result_ends_in_that_of_the_result() -> None:
+    former = result_directory._former(Path("/a/.7-ab.partial.r.partial.s"))
+    assert former == Path("/a/.7-ab.former.r.partial.s")
 
 
 def test_recovers_from_a_kill_after_the_second_rename(tmp_path: Path) -> None:
@@ -211,6 +230,45 @@ def test_refuses_what_is_no_result(tmp_path: Path, make: Callable[[Path], Path],
     with pytest.raises(OutputError, match=message):
         write(path)
     assert {found: os.lstat(found) for found in tmp_path.rglob("*")}.keys() == before.keys()
+
+
+def test_names_the_first_of_several_directories_in_the_way(tmp_path: Path) -> None:
+    result = write(tmp_path / "r")
+    for name in (REPORT, DOCUMENTS):
+        (result / name).mkdir()
+    with pytest.raises(OutputError, match=r"r/documents\.parquet is not a file"):
+        require_result_place(result)
+
+
+def test_refuses_a_directory_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    result = write(tmp_path / "r")
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(OutputError, match="r cannot be read: Permission denied; name another directory"):
+        require_result_place(result)
+
+
+def test_the_current_directory_may_be_missing_but_not_in_a_changed_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, gone = write(tmp_path / "r"), tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    result_directory.require_elsewhere(result)
+    gone.rmdir()
+    result_directory.require_elsewhere(result)
+    monkeypatch.chdir(result)
+    with pytest.raises(OutputError, match=f"^the current directory is in {result}, which is replaced"):
+        result_directory.require_elsewhere(result)
+
+
+def test_files_of_a_result_are_no_outputs(tmp_path: Path) -> None:
+    result = write(tmp_path / "r")
+    result_directory.require_no_file_of_result([result / "notes.txt", tmp_path / MENTIONS])
+    with pytest.raises(OutputError, match="is a file of a result directory and would be overwritten"):
+        result_directory.require_no_file_of_result([tmp_path / MENTIONS, result / MENTIONS])
 
 
 def test_refuses_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,6 +372,41 @@ def test_a_change_replaces_files_and_keeps_those_of_others(
     assert (result / "more" / "a.txt").read_text() == "precious, too"
     assert (result / "new.txt").read_text() == "of another program"
     assert names(tmp_path) == {"r"}
+
+
+def test_a_copy_to_change_has_neither_decisions_nor_unfinished_files(tmp_path: Path) -> None:
+    """Users may add decisions until the directories are swapped."""
+    result = write(tmp_path / "r", "old")
+    for name in (DECISIONS, f"{DECISIONS}-wal", ".7-ab.partial.run.json", "notes.txt"):
+        (result / name).write_text("old")
+    with changed_directory(result) as folder:
+        assert names(folder) == {MARKER, MENTIONS, "notes.txt"}
+        replace_mentions(folder)
+        (result / DECISIONS).write_text("new")
+    assert names(result) == {MARKER, MENTIONS, "notes.txt", DECISIONS, f"{DECISIONS}-wal", ".7-ab.partial.run.json"}
+    assert (result / DECISIONS).read_text() == "new"
+    assert names(tmp_path) == {"r"}
+
+
+def test_directories_swap_their_names_in_one_step(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).touch()
+    if not result_directory._exchanged(tmp_path / "a", tmp_path / "b"):
+        pytest.skip("the system cannot do that")
+    assert (names(tmp_path / "a"), names(tmp_path / "b")) == ({"b"}, {"a"})
+    with pytest.raises(FileNotFoundError):
+        result_directory._exchanged(tmp_path / "a", tmp_path / "missing")
+
+
+@pytest.mark.parametrize("reason", ["ENOSYS", "EINVAL", "ENOTSUP", "no function"])
+def test_a_system_that_cannot_swap_names_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    functions = SimpleNamespace() if reason == "no function" else SimpleNamespace(renameat2=lambda *_: -1)
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: functions)
+    monkeypatch.setattr("ctypes.get_errno", lambda: getattr(errno, reason, 0))
+    assert result_directory._exchanged(tmp_path / "a", tmp_path / "b") is False
 
 
 def test_a_change_of_nothing_leaves_the_result_as_it_is(tmp_path: Path) -> None:

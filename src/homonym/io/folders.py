@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from homonym.errors import OutputError
-from homonym.io.outputs import require_writable_parent, sync_directory, sync_file
+from homonym.io.outputs import random_token, require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import is_special
 
 
@@ -32,7 +31,7 @@ def written_folder(path: Path, files: Sequence[str]) -> Iterator[Path]:
     """An empty directory, which gets the name `path` if the block succeeds and has written the files."""
     require_folder(path, files)
     target = Path(os.path.realpath(path))
-    place = f".{os.getpid()}-{secrets.token_hex(4)}"
+    place = f".{os.getpid()}-{random_token()}"
     folder, former = (target.with_name(f"{place}.{kind}.{target.name}") for kind in ("partial", "former"))
     try:
         os.mkdir(folder)

@@ -106,6 +106,11 @@ def side_file(path: Path, ending: str) -> Path:
     return path.with_name(name + ending)
 
 
+def random_token() -> str:
+    """A part of a name that nobody can guess, of 8 characters."""
+    return secrets.token_hex(4)
+
+
 def _partial_name(name: str, process: int, token: str) -> str:
     # Keeps the suffixes, because writers choose the format by them.
     return f".{process}-{token}.partial.{name}"
@@ -116,7 +121,7 @@ def _create_partial(path: Path) -> Path:
 
     The name is random and the file must be new. So another user of the directory cannot put a link in its place.
     """
-    partial = path.with_name(_partial_name(path.name, os.getpid(), secrets.token_hex(4)))
+    partial = path.with_name(_partial_name(path.name, os.getpid(), random_token()))
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
     return partial
 
