@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -133,8 +134,11 @@ def test_recovers_from_a_kill_between_the_two_renames(tmp_path: Path) -> None:
 def test_an_older_result_and_a_partial_one_do_not_touch_what_is_no_result(tmp_path: Path) -> None:
     former, partial = write(tmp_path / ".77-ab.former.r", "old"), write(tmp_path / ".77-ab.partial.r")
     (partial / "notes.txt").write_text("precious")
+    (tmp_path / ".77-aa.former.r").symlink_to(write(tmp_path / "other"))
+    (tmp_path / ".77-aa.partial.r").touch()
     place = foreign(tmp_path / "r")
     recover_directory(place, 77)
+    assert names(tmp_path / "other") == {MARKER, MENTIONS}
     assert names(place) == {"thesis.tex"}
     assert names(former) == {MARKER, MENTIONS}
     assert names(partial) == {"notes.txt"}
@@ -388,12 +392,34 @@ def test_a_copy_to_change_has_neither_decisions_nor_unfinished_files(tmp_path: P
     assert names(tmp_path) == {"r"}
 
 
+def test_files_of_others_are_in_the_copy_before_the_swap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks at the result sees them at any time. Links of users stay links."""
+    result, swapped, exchange = write(tmp_path / "r", "old"), [], result_directory._exchange
+    (result / "link").symlink_to("notes.txt")
+
+    def others_write_too(folder: Path) -> None:
+        replace_mentions(folder)
+        for name in ("notes.txt", DECISIONS):
+            (result / name).write_text("new")
+
+    def seen(folder: Path, target: Path) -> None:
+        swapped.append(names(folder))
+        exchange(folder, target)
+
+    monkeypatch.setattr(result_directory, "_exchange", seen)
+    change(result, others_write_too)
+    assert swapped == [{MARKER, MENTIONS, "notes.txt", DECISIONS}]
+    assert names(result) == {MARKER, MENTIONS, "notes.txt", DECISIONS, "link"}
+    assert (result / "link").is_symlink()
+
+
 def test_directories_swap_their_names_in_one_step(tmp_path: Path) -> None:
     for name in "ab":
         (tmp_path / name).mkdir()
         (tmp_path / name / name).touch()
-    if not result_directory._exchanged(tmp_path / "a", tmp_path / "b"):
-        pytest.skip("the system cannot do that")
+    if sys.platform != "linux":
+        pytest.skip("only Linux can do that")
+    assert result_directory._exchanged(tmp_path / "a", tmp_path / "b")
     assert (names(tmp_path / "a"), names(tmp_path / "b")) == ({"b"}, {"a"})
     with pytest.raises(FileNotFoundError):
         result_directory._exchanged(tmp_path / "a", tmp_path / "missing")
@@ -500,6 +526,7 @@ def test_a_command_needs_a_result_with_its_files(tmp_path: Path) -> None:
         (tmp_path / "missing", (), "does not exist; name a result directory"),
         (tmp_path, (), "is not a result directory of homonym"),
         (result, (MENTIONS, REPORT), "has no report.html; make the result with"),
+        (result, ("authors.parquet",), "has no authors.parquet; make the result with"),
         (result, (DOCUMENTS,), "has no documents.parquet: results of homonym cluster have no documents"),
     ):
         with pytest.raises(InputError, match=message):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from homonym.errors import OutputError
+from homonym.errors import OutputError, reason_of
 from homonym.io.outputs import random_token, require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import is_special
 
@@ -44,7 +44,7 @@ def written_folder(path: Path, files: Sequence[str]) -> Iterator[Path]:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was kept.") from error
 
 
 def _publish(folder: Path, target: Path, former: Path) -> None:

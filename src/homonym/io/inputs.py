@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from homonym.errors import InputError
+from homonym.errors import InputError, reason_of
 from homonym.io.outputs import Paths, as_paths
 from homonym.io.paths import printable
 from homonym.io.result_directory import DOCUMENTS, FILES, MARKER, is_result
@@ -351,7 +351,7 @@ def unreadable(path: Path, error: OSError) -> InputError:
     """The error for a file that cannot be read."""
     if os.path.isdir(path):  # unlike path.is_dir(), it never raises
         return InputError(f"{path} is a directory; name the files in it.")
-    return InputError(f"{path} cannot be read: {error.strerror or error}; check the path.")
+    return InputError(f"{path} cannot be read: {reason_of(error)}; check the path.")
 
 
 def require_files(paths: list[Path]) -> None:
@@ -434,8 +434,9 @@ def _files_below(folder: Path) -> list[Path]:
 def _require_directory(error: OSError) -> None:
     """Fail if a directory cannot be read, because its files would be missing; one that has vanished has none."""
     if not isinstance(error, FileNotFoundError):
-        reason = error.strerror or str(error)
-        raise InputError(f"{error.filename} cannot be read: {reason}; get access to it, or name the files to read.")
+        raise InputError(
+            f"{error.filename} cannot be read: {reason_of(error)}; get access to it, or name the files to read."
+        )
 
 
 def _documents_of(result: Path) -> Path:

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from homonym.errors import OutputError
+from homonym.errors import OutputError, reason_of
 from homonym.io.special_files import copy_to_special, is_special
 
 Paths = str | Path | Sequence[str | Path]
@@ -146,7 +146,7 @@ def atomic_path(path: Path, *, durable: bool = True) -> Iterator[Path]:
         with _copied_to_special(path) if is_special(path) else _renamed(_target(path), durable=durable) as partial:
             yield partial
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was kept.") from error
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from homonym.errors import InputError, OutputError, require_type
+from homonym.errors import InputError, OutputError, reason_of, require_type
 from homonym.io.folders import take_place
 from homonym.io.outputs import first_within, random_token, require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import NO_LINK, is_special
@@ -162,7 +162,7 @@ def _require_replaceable(target: Path, shown: Path) -> None:
     try:
         names = os.listdir(target)
     except OSError as error:
-        raise OutputError(f"{shown} cannot be read: {error.strerror or error}; name another directory.") from error
+        raise OutputError(f"{shown} cannot be read: {reason_of(error)}; name another directory.") from error
     if names and not is_result(target):
         raise OutputError(
             f"{shown} is not empty and not a result of homonym ({min(names)} is in it); name another directory."
@@ -203,7 +203,7 @@ def written_directory(path: Path) -> Iterator[Path]:
         finally:
             _remove_own_files(folder)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was kept.") from error
     except OutputError as error:  # about a file in the temporary directory
         raise OutputError(str(error).replace(str(folder), str(path))) from error
 
@@ -241,7 +241,7 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
         finally:
             _merge_into(folder, target)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was changed.") from error
     except (InputError, OutputError) as error:  # about a file in the temporary directory
         text = str(error).replace(str(folder), str(path)).replace("nothing was kept", "the result is as before")
         raise type(error)(text) from error
@@ -469,7 +469,7 @@ def recover_directory(path: Path, process: int) -> None:
     target = _target(path)
     for kind in ("former", "partial"):
         pattern = _temporary_name(kind, process, "*", glob.escape(target.name))
-        for found in target.parent.glob(pattern):
+        for found in sorted(target.parent.glob(pattern)):
             if found.is_symlink() or not found.is_dir():
                 continue
             if kind == "former" and not os.path.lexists(target):

@@ -19,7 +19,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeVar
 
-from homonym.errors import first_line
+from homonym.errors import first_line, reason_of
 from homonym.io.outputs import sync_directory
 from homonym.io.special_files import NO_LINK
 
@@ -193,7 +193,7 @@ class Manifest:
                 with open_plain(self.work / file) as stream:
                     found = hashlib.file_digest(stream, new_digest).hexdigest()
             except OSError as error:
-                raise ValueError(f"{file} cannot be read ({error.strerror or error})") from error
+                raise ValueError(f"{file} cannot be read ({reason_of(error)})") from error
             if found != expected:
                 raise ValueError(f"{file} differs from its digest")
 

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from homonym.errors import InputError, OutputError, SettingsError
+from homonym.errors import InputError, OutputError, SettingsError, reason_of
 from homonym.io.outputs import require_directory, sync_directory
 from homonym.io.special_files import NO_LINK
 from homonym.runtime.checkpoints import Manifest, open_plain, write_file
@@ -136,7 +136,7 @@ def _open(path: Path, *, lasting: bool) -> WorkDirectory:
             os.close(lock)
             raise
     except OSError as error:
-        raise OutputError(f"{path} cannot be a work directory: {error.strerror or error}; name another.") from error
+        raise OutputError(f"{path} cannot be a work directory: {reason_of(error)}; name another.") from error
 
 
 def _place(path: Path, *, lasting: bool) -> Path:
