@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import random
 import struct
 import zipfile
@@ -262,6 +263,28 @@ def test_the_list_of_members_of_a_small_end_is_stated_in_it() -> None:
         for comment in (b"", b"c" * 65_535):
             content = before + large + end + comment
             assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 99
+
+
+def test_archives_are_known_by_their_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    archive(Path("a.zip"), {"a.bib": "x"})
+    archive(Path("-"), {"a.bib": "x"})  # a file, but `-` means standard input
+    write_rows(Path("a.xlsx"), [["a"]])
+    for name, content in (("a.csv", b"AAAA"), ("z.csv", b"zzzz"), ("empty", b"")):
+        Path(name).write_bytes(content)
+    os.mkfifo("pipe")
+    names = ["a.zip", "-", "a.xlsx", "a.csv", "z.csv", "empty", "pipe", "missing", "."]
+    assert [name for name in names if is_archive(Path(name))] == ["a.zip"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "x" * 10_000])
+def test_the_position_in_a_member_is_about_that_in_the_archive(tmp_path: Path, text: str) -> None:
+    path = archive(tmp_path / "a.zip", {"a.txt": text})
+    with zipfile.ZipFile(path) as opened:
+        size = opened.getinfo("a.txt").compress_size
+    with sources_of(path) as (member,), member:
+        positions = [member.position, *(member.position for _ in member.blocks())]
+    assert positions[-1] == (size if text else 0)
 
 
 def test_the_mark_of_the_end_may_be_in_it_as_a_number() -> None:

@@ -73,6 +73,16 @@ def test_any_number_of_row_groups_is_copied(tmp_path: Path, number: int) -> None
     assert pq.read_metadata(tmp_path / "b.parquet").num_row_groups == number + 1
 
 
+@pytest.mark.parametrize("number", [1, 14, 15, 16, 300])
+def test_all_row_groups_of_a_file_are_the_same_file(tmp_path: Path, number: int) -> None:
+    rows = table([{"id": f"{one}", "words": [], "number": one} for one in range(number)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=1)
+    same = splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", range(number), WRITING)
+    content = (tmp_path / "b.parquet").read_bytes()
+    assert content == (tmp_path / "a.parquet").read_bytes()
+    assert same == len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+
+
 @pytest.mark.parametrize(
     ("parts", "kept"),
     [

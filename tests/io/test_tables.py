@@ -654,6 +654,7 @@ LISTED = Chunk(path_in_schema="a.list.element", has_dictionary_page=True, dictio
         (LISTED._replace(data_page_offset=20_100, num_values=4000), 10, (1 << 31) * 10 // (80_000 * 4000)),
         (LISTED._replace(data_page_offset=1 << 20), 100, (1 << 31) * 100 // ((1 << 20) * 1000)),
         (LISTED._replace(data_page_offset=0), 1_000, 256_000),
+        (LISTED._replace(data_page_offset=200, total_uncompressed_size=1 << 10), 10, 214_748),  # compressed in vain
         (
             LISTED._replace(data_page_offset=1 << 20, total_compressed_size=0),
             100,
