@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from homonym.errors import InputError, OutputError
+from homonym.io import outputs
 from homonym.io.inputs import InputLine, Source, require_files, require_rereadable
 from homonym.io.outputs import (
     atomic_path,
@@ -475,6 +476,22 @@ def test_standard_input_is_an_input(tmp_path: Path) -> None:
         os.close(before)
 
 
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [(stat.S_IFREG, (6, 5, "")), (stat.S_IFIFO, (6, 5, "")), (stat.S_IFCHR, None), (stat.S_IFBLK, None)],
+)
+def test_devices_have_no_identity(kind: int, expected: tuple[int, int, str] | None) -> None:
+    assert outputs._status_identity(os.stat_result([kind | 0o600, 5, 6, *[0] * 7])) == expected
+
+
+def test_pipes_need_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    require_writable(tmp_path / "pipe")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    with pytest.raises(OutputError, match=r"pipe cannot be written: no permission to write to it\.$"):
+        require_writable(tmp_path / "pipe")
+
+
 def test_devices_may_be_named_any_number_of_times(tmp_path: Path) -> None:
     require_distinct([Path("/dev/null")], [Path("/dev/null"), Path("/dev/null")])
     assert file_identity(Path("/dev/null")) is None
@@ -510,7 +527,7 @@ def test_messages_about_equal_paths_name_both_spellings_if_they_differ(tmp_path:
     one.touch()
     link.symlink_to(one)
     require_distinct([one], [tmp_path / "c.csv", tmp_path / "d.csv"])
-    for inputs, outputs, message in (
+    for read, written, message in (
         ([one], [one], f"{one} is an input and would be overwritten"),
         ([one], [link], f"{link} is the same file as the input {one} and would be overwritten"),
         ([], [one, one], f"{one} is named for two outputs; name a file of its own"),
@@ -518,7 +535,7 @@ def test_messages_about_equal_paths_name_both_spellings_if_they_differ(tmp_path:
         ([], [tmp_path / "new", tmp_path / "." / "new"], "is named for two outputs; name"),
     ):
         with pytest.raises(OutputError) as caught:
-            require_distinct(inputs, outputs)
+            require_distinct(read, written)
         assert message in str(caught.value)
 
 

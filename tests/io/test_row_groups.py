@@ -220,6 +220,27 @@ def test_fields_of_a_structure_are_found(fields: list[tuple[int, Value]], before
             assert elements == expected
 
 
+@pytest.mark.parametrize(
+    ("kind", "content", "ends"),
+    [
+        (1, [None] * 3, [1, 2, 3]),
+        (2, [None] * 20, list(range(1, 21))),
+        (3, [7, 8], [1, 2]),
+        (6, [1, 300, -1], [1, 3, 4]),
+        (7, [None, None], [8, 16]),
+        (8, [b"", b"ab"], [1, 4]),
+        (12, [[(1, (3, 9))], []], [3, 4]),
+        (6, [], []),
+    ],
+)
+def test_elements_of_a_list_are_found(kind: int, content: list[Any], ends: list[int]) -> None:
+    text = encoded(9, (kind, content)) + b"\xff"
+    head = 1 if len(content) < 15 else 2
+    found = list(row_groups._elements(text, 0))
+    assert found == [(head + begin, head + end) for begin, end in zip([0, *ends], ends, strict=False)]
+    assert row_groups._end(text, 0, 9) == len(text) - 1
+
+
 @given(value=st.integers(-(1 << 63), (1 << 63) - 1), before=st.binary(max_size=2))
 @settings(max_examples=examples(300))
 def test_numbers_are_read_as_they_were_written(value: int, before: bytes) -> None:
