@@ -147,8 +147,8 @@ def test_three_authors_with_different_orcids_share_an_isni() -> None:
 
 
 def test_messages_name_the_first_mentions_of_different_parts() -> None:
-    rows = [mention(block, name, place, orcid="1") for block, name, place in (
-        ("A1", "Doe, Ann", "a"), ("B1", "Roe, Ann", "b"), ("C1", "Poe, Eve", "c"), ("D1", "Poe, Eva", "d"))]  # fmt: skip
+    names = {"A1": "Doe, Ann", "B1": "Roe, Ann", "C1": "Poe, Eve", "D1": "Poe, Eva"}
+    rows = [mention(author, name, f"of {author}", orcid="1") for author, name in names.items()]
     authors, found = united(rows)
     assert authors == ["A1", "A1", "C1", "C1"]
     assert reasons(found) == [
