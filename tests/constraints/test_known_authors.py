@@ -123,6 +123,20 @@ def test_known_authors_are_groups_next_to_the_constraints_of_all_blocks() -> Non
     assert apart == [(3, 5)]
 
 
+def test_new_mentions_that_cannot_be_linked_with_an_author_are_apart() -> None:
+    """All are in one cluster. Mention 0 is the author; 1 is on one document with it, 2 and 3 with each other."""
+    block_start, nothing = np.array([0, 4]), np.empty((0, 2), np.int64)
+    old, label = np.array([7, -1, -1, -1]), np.zeros(4, np.int32)
+    for documents, expected in (([5, 5, 6, 6], [0, 1, 0, 1]), ([-1, -1, -1, -1], [0] * 4)):
+        evidence = MentionEvidence(
+            block_start, np.zeros(4, np.int64), no_names(4, 1), {}, np.array(documents), nothing, nothing
+        )
+        links = MustLinks({}, np.arange(4), {}, {}, [])
+        separated, counts = evidence.blocks_with_cannot_links(), ConstraintCounts({}, 0, {})
+        constraints = FoundConstraints(evidence, links, separated, pa.nulls(4), counts, [], [])
+        assert place_new_mentions(label, label, block_start, constraints, old).tolist() == expected
+
+
 def test_exactly_the_least_share_of_an_author_is_enough() -> None:
     old, cluster = np.zeros(10, np.int64), np.array([0] * 3 + [1] * 7)
     author, proposed = np.zeros(10, np.int64), np.zeros(10, np.int64)

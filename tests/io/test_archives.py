@@ -265,6 +265,16 @@ def test_the_list_of_members_of_a_small_end_is_stated_in_it() -> None:
             assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 99
 
 
+def test_archives_in_a_pipe_are_refused() -> None:
+    read, write = os.pipe()
+    os.close(write)
+    with (
+        os.fdopen(read, "rb") as stream,
+        pytest.raises(InputError, match=r"^a is a ZIP archive or a spreadsheet in a pipe; save"),
+    ):
+        zip_files.open_zip(stream, "a")
+
+
 def test_archives_are_known_by_their_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     archive(Path("a.zip"), {"a.bib": "x"})

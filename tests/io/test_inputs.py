@@ -373,6 +373,43 @@ def test_standard_input_is_read_but_not_measured(monkeypatch: pytest.MonkeyPatch
         inputs.require_rereadable([inputs.STANDARD_INPUT])
 
 
+def test_bytes_of_no_encoding_are_western_letters() -> None:
+    assert b"a\xe9 \x80\x81 \xff".decode(errors=inputs.WESTERN) == "aé €\x81 ÿ"
+    with pytest.raises(UnicodeEncodeError):
+        "é".encode("ascii", errors=inputs.WESTERN)
+
+
+def test_archives_without_a_reader_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xfd7zXZ\0")
+    with (
+        pytest.raises(InputError, match=r"a is an archive; extract it and name the files in it\.$"),
+        Source(tmp_path / "a"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_errors_of_the_disk_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
+    class Broken(io.BytesIO):
+        def peek(self, size: int) -> bytes:
+            return self.getvalue()[:size]
+
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+        def fileno(self) -> int:
+            return opened.fileno()
+
+    path = tmp_path / "a"
+    path.write_bytes(gzip.compress(b"text") if packed else b"text")
+    monkeypatch.setattr(inputs, "open_input", lambda path: Broken(path.read_bytes()))
+    reason = (
+        "a: the compressed data is truncated or damaged" if packed else "a cannot be read: Input/output error; check"
+    )
+    with path.open("rb") as opened, pytest.raises(InputError, match=reason), Source(path):
+        pass
+
+
 def test_standard_input_is_not_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "-").mkdir()
     monkeypatch.chdir(tmp_path)

@@ -484,6 +484,14 @@ def test_devices_have_no_identity(kind: int, expected: tuple[int, int, str] | No
     assert outputs._status_identity(os.stat_result([kind | 0o600, 5, 6, *[0] * 7])) == expected
 
 
+def test_work_needs_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_directory(tmp_path / "work")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    for path, place in ((tmp_path / "work", tmp_path), (tmp_path, tmp_path)):
+        with pytest.raises(OutputError, match=rf"^{path} cannot be written: no permission to write in {place}\.$"):
+            require_directory(path)
+
+
 def test_pipes_need_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe")
     require_writable(tmp_path / "pipe")

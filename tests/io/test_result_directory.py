@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -242,6 +245,49 @@ def test_names_the_first_of_several_directories_in_the_way(tmp_path: Path) -> No
         (result / name).mkdir()
     with pytest.raises(OutputError, match=r"r/documents\.parquet is not a file"):
         require_result_place(result)
+
+
+def test_refuses_a_result_that_was_updated(tmp_path: Path) -> None:
+    result = write(tmp_path / "r")
+    (result / result_directory.CORPUS).touch()
+    with pytest.raises(OutputError, match="r was updated, and a new run would lose its author ids and events; use"):
+        require_result_place(result)
+
+
+def test_refuses_a_mount_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = write(tmp_path / "r")
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == result)
+    with pytest.raises(OutputError, match="r is a mount point and cannot be replaced; name a directory inside of it"):
+        require_result_place(result)
+
+
+@pytest.mark.parametrize("in_one_step", [True, False])
+def test_a_lock_waits_until_the_directories_are_swapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_one_step: bool
+) -> None:
+    """Else the marker of the directory that is removed would be locked. For a moment there may be none."""
+    result, other = write(tmp_path / "r"), write(tmp_path / "other")
+    stat_of, waits = os.stat, list[float]()
+
+    def swapped_first(path: Path, **options: Any) -> os.stat_result:
+        if Path(path) == result / MARKER and not (tmp_path / "former").is_dir():
+            result.rename(tmp_path / "former")
+            if in_one_step:
+                other.rename(result)
+        return stat_of(path, **options)
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if other.is_dir():
+            other.rename(result)
+
+    monkeypatch.setattr(os, "stat", swapped_first)
+    monkeypatch.setattr(time, "sleep", wait)
+    with result_directory.locked_decisions(result):
+        assert waits == [0.01]
+        flock, marker = fcntl.flock, (result / MARKER).open()
+        with marker, pytest.raises(BlockingIOError):
+            flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_refuses_a_directory_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,29 @@ def test_any_number_of_row_groups_is_copied(tmp_path: Path, number: int) -> None
     assert pq.read_metadata(tmp_path / "b.parquet").num_row_groups == number + 1
 
 
+def test_refuses_row_groups_that_do_not_lie_one_after_another(tmp_path: Path) -> None:
+    rows = table([{"id": f"{one}", "words": [], "number": one} for one in range(3)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=1)
+    content = (tmp_path / "a.parquet").read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    footer = row_groups._Footer.parse(content[-8 - length : -8])
+    for order in ([1, 0, 2], [1, 2], [0, 2]):
+        with pytest.raises(UnusualLayoutError):
+            row_groups._Footer.parse(footer.with_groups([footer.groups[one] for one in order]))
+    assert row_groups._Footer.parse(footer.with_groups(footer.groups[:2])).groups == footer.groups[:2]
+
+
+def test_a_source_that_is_cut_while_it_is_copied_is_unusual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_groups, "_copied_by_system", lambda *_: 0)
+    (tmp_path / "a").write_bytes(b"abc")
+    with (tmp_path / "a").open("rb") as source, (tmp_path / "b").open("w+b") as target:
+        row_groups._copy(source, target, 1, 2)
+        target.seek(0)
+        assert target.read() == b"bc"
+        with pytest.raises(UnusualLayoutError):
+            row_groups._copy(source, target, 1, 3)
+
+
 @pytest.mark.parametrize("number", [1, 14, 15, 16, 300])
 def test_all_row_groups_of_a_file_are_the_same_file(tmp_path: Path, number: int) -> None:
     rows = table([{"id": f"{one}", "words": [], "number": one} for one in range(number)])
