@@ -21,7 +21,7 @@ import random
 import shutil
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from functools import cache
 from itertools import accumulate, groupby, islice
 from pathlib import Path
 from queue import SimpleQueue
-from typing import NamedTuple
+from typing import NamedTuple, NewType
 
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
@@ -71,6 +71,11 @@ MINUTE = 60
 # Tests of one file share fixtures, so they run in one process.
 LOADFILE = ["--dist", "loadfile", "--no-loadscope-reorder"]
 RECORDING = ["-m", "not spark", "--hypothesis-profile", "quick"]
+
+
+# What the tests of a mutant do: one fails, they hang, or all pass.
+Outcome = NewType("Outcome", str)
+FAILED, HUNG, SURVIVED = Outcome("failed"), Outcome("hung"), Outcome("SURVIVED")
 
 
 @dataclass(frozen=True)
@@ -308,10 +313,10 @@ def _read_records(records: Iterable[Path]) -> Tests:
     return Tests({test: spent for test, spent in seconds.items() if test not in failed}, entering)
 
 
-def is_noticed(mutant: Mutant, tests: Tests, copy: Path) -> bool:
-    """Whether a test fails, or hangs, in a copy of the project with this change.
+def outcome(mutant: Mutant, tests: Tests, copy: Path) -> Outcome:
+    """What the tests of a mutant do in a copy of the project with this change.
 
-    If no test does, property tests run again, with as many examples as in `make test`.
+    If none notices it, property tests run again, with as many examples as in `make test`.
     """
     chosen = tests.of(mutant)
     patience = MINUTE + PATIENCE * sum(tests.seconds[test] for test in chosen)
@@ -320,34 +325,38 @@ def is_noticed(mutant: Mutant, tests: Tests, copy: Path) -> bool:
     module.write_text(mutant.mutated)
     try:
         properties = [test for test in chosen if "hypothesis" in (copy / _file(test)).read_text()]
-        return _run_chosen(copy, chosen, "quick", patience) or _run_chosen(copy, properties, "full", 4 * patience)
+        found = _run_chosen(copy, chosen, "quick", patience)
+        return _run_chosen(copy, properties, "full", 4 * patience) if found == SURVIVED else found
     finally:
         module.write_text(mutant.original)
         os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns))  # or the compiled kernel would count as stale
 
 
-def _run_chosen(copy: Path, chosen: list[str], profile: str, timeout: float) -> bool:
-    """Whether one of these tests fails, or hangs."""
+def _run_chosen(copy: Path, chosen: list[str], profile: str, timeout: float) -> Outcome:
+    """What these tests do."""
+    if not chosen:
+        return SURVIVED
     list_of_tests = copy / "chosen.json"
     list_of_tests.write_text(json.dumps(chosen))
     files = list(dict.fromkeys(map(_file, chosen)))
     only = {entered_functions.CHOSEN: str(list_of_tests)}
-    return bool(files) and _run_tests(copy, files, only, "-x", "--hypothesis-profile", profile, timeout=timeout)
+    return _run_tests(copy, files, only, "-x", "--hypothesis-profile", profile, timeout=timeout)
 
 
 def _run_tests(
     copy: Path, tests: list[str], variables: dict[str, str], *options: str, timeout: float | None = None
-) -> bool:
-    """Whether a test fails, or hangs."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+) -> Outcome:
+    """What the tests do, run in a process of their own."""
+    # Python warns of `is` with a literal. That is no test that notices the change.
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore::SyntaxWarning"]
     # The first file has no tests; it makes sure that conftest.py is loaded, also for doctests alone.
     command += ["-p", PLUGIN.stem, *options, "tests/__init__.py", *(test for test in tests if (copy / test).exists())]
     environment = os.environ | variables | {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, timeout=timeout)
     except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+        return HUNG
+    return FAILED if done.returncode else SURVIVED
 
 
 def copy_project(name: str) -> Path:
@@ -362,25 +371,25 @@ def copy_project(name: str) -> Path:
     return copy
 
 
-def test_all(mutants: list[Mutant], jobs: int, finished: Path) -> Iterator[tuple[Mutant, bool]]:
-    """Each mutant and whether it is noticed; those in the file of finished mutants are not tested again."""
+def test_all(mutants: list[Mutant], jobs: int, finished: Path) -> Iterator[tuple[Mutant, Outcome]]:
+    """Each mutant and what its tests do; those in the file of finished mutants are not tested again."""
     known = dict(json.loads(line) for line in finished.read_text().splitlines()) if finished.exists() else {}
     copies: SimpleQueue[Path] = SimpleQueue()
     for number in range(jobs):
         copies.put(copy_project(str(number)))
     tests = record_tests(jobs)
 
-    def test(mutant: Mutant) -> bool:
+    def test(mutant: Mutant) -> Outcome:
         if mutant.key in known:
-            return bool(known[mutant.key])
+            return Outcome(known[mutant.key])
         copy = copies.get()
         try:
-            noticed = is_noticed(mutant, tests, copy)
+            found = outcome(mutant, tests, copy)
         finally:
             copies.put(copy)
         with finished.open("a") as file:
-            file.write(json.dumps([mutant.key, noticed]) + "\n")
-        return noticed
+            file.write(json.dumps([mutant.key, found]) + "\n")
+        return found
 
     with ThreadPoolExecutor(jobs) as pool:
         yield from zip(mutants, pool.map(test, mutants), strict=True)
@@ -395,13 +404,14 @@ def main() -> None:
     chosen = parser.parse_args()
     COPIES.mkdir(parents=True, exist_ok=True)
     mutants = draw_mutants(chosen.mutants, chosen.seed)
-    survivors = 0
-    for number, (mutant, noticed) in enumerate(test_all(mutants, chosen.jobs, COPIES / "finished.jsonl"), 1):
-        print(f"{number}/{len(mutants)} {mutant.module} {'noticed' if noticed else 'SURVIVED'}", flush=True)
-        if not noticed:
-            survivors += 1
+    found: Counter[Outcome] = Counter()
+    for number, (mutant, result) in enumerate(test_all(mutants, chosen.jobs, COPIES / "outcomes.jsonl"), 1):
+        found[result] += 1
+        print(f"{number}/{len(mutants)} {mutant.module} {result}", flush=True)
+        if result != FAILED:  # on a busy machine, slow tests may count as hanging
             print(mutant.diff, flush=True)
-    print(f"{survivors} of {len(mutants)} mutants survived ({survivors / max(1, len(mutants)):.1%}).")
+    share = found[SURVIVED] / max(1, len(mutants))
+    print(f"{found[SURVIVED]} of {len(mutants)} mutants survived ({share:.1%}); the tests of {found[HUNG]} hung.")
 
 
 if __name__ == "__main__":

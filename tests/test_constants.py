@@ -5,6 +5,7 @@ Changing one changes results, speed, or what is accepted; so it is changed here,
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 
 import pytest
@@ -41,7 +42,7 @@ CONSTANTS: dict[str, dict[str, object]] = {
         "_DICTIONARIES": 2, "_RECORD_BATCHES": 3, "_HEADER_TYPE": 1, "_HEADER": 2, "_DATA": 1, "_LENGTH": 0,
         "_BUFFERS": 2, "_COMPRESSION": 3, "_DICTIONARY_BATCH": 2, "_RECORD_BATCH": 3,
     },
-    "io.special_files": {"PATIENCE": 30},
+    "io.special_files": {"PATIENCE": 30, "NO_LINK": os.O_NONBLOCK | os.O_NOFOLLOW},
     "io.table_text": {"MAX_DEPTH": 50},
     "io.tables": {
         "ROW_GROUP": 65_536, "BATCH_ROWS": 1_048_576, "BATCH_BYTES": 67_108_864, "SMALL_BATCH_ROWS": 1024,

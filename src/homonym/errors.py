@@ -57,6 +57,15 @@ def require_type(name: str, value: object, kinds: type | tuple[type, ...], expec
         raise SettingsError(f"{name} must be {expected}, but is {described(value)}.")
 
 
+def reason_of(error: OSError) -> str:
+    """Why the system refused something, for messages.
+
+    >>> reason_of(OSError(28, "No space left on device")), reason_of(OSError("not an XZ file"))
+    ('No space left on device', 'not an XZ file')
+    """
+    return error.strerror or str(error)
+
+
 def counted(number: int, noun: str) -> str:
     """A number with its noun in singular or plural.
 

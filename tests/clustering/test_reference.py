@@ -119,6 +119,12 @@ def test_ties_are_in_the_order_of_clusters() -> None:
     ]  # fmt: skip
 
 
+def test_each_pair_of_a_run_of_ties_ties_with_its_neighbour() -> None:
+    scores = np.zeros((3, 3))
+    scores[1, 2], scores[0, 2], scores[0, 1] = 1.0, 1.0 - 0.8e-9, 1.0 - 1.6e-9
+    assert in_order([(1, 2), (0, 2), (0, 1)], scores) == [(0, 1), (0, 2), (1, 2)]
+
+
 def test_merges_are_transitive_and_skip_what_cannot_be_linked() -> None:
     clusters = [[0], [1], [2], [3]]
     free = ReferenceConstraints(clusters)
@@ -136,6 +142,8 @@ def test_a_shared_name_multiplies_the_score() -> None:
     assert score([TYPE], [P], [0], [1], named) == pytest.approx(3 * score([TYPE], [P], [0], [1], MODEL))
     assert score([TYPE], [P], [0], [2], named) == pytest.approx(score([TYPE], [P], [0], [2], MODEL))
     assert name_factor([2], [2], names) == 1
+    two_names = ReferenceNames([7, 8, 7, 8], {7: 2.0, 8: 4.0})
+    assert name_factor([0, 1], [2, 3], two_names) == 1
 
 
 def test_rounds_go_on_after_convergence_until_one_cluster_is_left() -> None:

@@ -138,6 +138,36 @@ def test_different_orcids_outrank_an_isni() -> None:
     assert reason.startswith("m0 and m1 are of authors linked by isni, but their orcid differ")
 
 
+def test_three_authors_with_different_orcids_share_an_isni() -> None:
+    rows = [mention(f"{block}1", "Doe, Ann", f"d{block}", orcid=block, isni="7") for block in "ABC"]
+    authors, found = united([mention("B1", "Doe, Ann", "e", orcid="B"), *rows])
+    assert authors == ["B1", "A1", "B1", "C1"]
+    (reason,) = reasons(found)
+    assert reason.startswith("m1 and m0 are of authors linked by isni, but their orcid differ; none of the links")
+
+
+def test_messages_name_the_first_mentions_of_different_parts() -> None:
+    names = {"A1": "Doe, Ann", "B1": "Roe, Ann", "C1": "Poe, Eve", "D1": "Poe, Eva"}
+    rows = [mention(author, name, f"of {author}", orcid="1") for author, name in names.items()]
+    authors, found = united(rows)
+    assert authors == ["A1", "A1", "C1", "C1"]
+    assert reasons(found) == [
+        "m0 and m2 have the orcid 1, but their names have no word in common: Doe, Ann and Poe, Eve; "
+        "they are not linked by it."
+    ]
+    twice = [mention("A1", "Doe, Ann", "e"), mention("B1", "Doe, Anna", "e"), mention("A1", "Doe, A", "e")]
+    authors, found = united(
+        [mention("A1", "Doe, Ann", "d", orcid="1"), mention("B1", "Doe, Ann", "f", orcid="1"), *twice]
+    )
+    assert authors == ["A1", "B1", "A1", "B1", "A1"]
+    assert reasons(found)[0].startswith("m2 and m3 are of authors linked by orcid, but both are on document e; none of")
+
+
+def test_an_identifier_of_one_name_unites_nothing() -> None:
+    authors, found = united([mention("A1", "Doe, Ann", "d", orcid="1"), mention("A2", "Doe, Ann", "e", orcid="1")])
+    assert (authors, found.conflicts, found.links) == (["A1", "A2"], [], {})
+
+
 def test_two_authors_of_one_name_are_not_united_by_way_of_another_name() -> None:
     rows = [mention("A1", "Doe, Jo", "d", orcid="1"), mention("A2", "Doe, J", "e", isni="7"),
             mention("B1", "Doe, Jo Jan", "f", orcid="1"), mention("B1", "Doe, Jo Jan", "g", isni="7")]  # fmt: skip
@@ -175,6 +205,15 @@ def test_the_earliest_mention_gives_the_id_and_all_mentions_the_confidence() -> 
     assert authors == ["B1"] * 3
     assert found.rows["author_confidence"].to_pylist() == [0.625] * 3
     assert found.rows["constraint"].to_pylist() == ["same:orcid", "same:orcid", "not:name"]
+
+
+@pytest.mark.parametrize(
+    ("years", "kept"), [((2000, 1990), "B1"), ((1990, 2000), "A1"), ((1990, 1990), "A1"), ((None, 2000), "B1")]
+)
+def test_the_earlier_year_gives_the_id(years: tuple[int | None, int], kept: str) -> None:
+    rows = [mention(f"{block}1", "Doe, Ann", f"d{block}", orcid="1") | {"year": year}
+            for block, year in zip("AB", years, strict=True)]  # fmt: skip
+    assert united(rows)[0] == [kept, kept]
 
 
 @pytest.mark.parametrize(

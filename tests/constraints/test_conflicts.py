@@ -23,6 +23,14 @@ def test_conflicts_are_read_as_they_were_written(tmp_path: Path, excel: bool) ->
     assert not path.exists()
 
 
+def test_damaged_rows_of_conflicts_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "conflicts.csv"
+    write_conflicts(path, [DOE])
+    with path.open("a") as stream:
+        stream.write("name,B\nname,B,a#0,what,more\n\n")
+    assert read_conflicts(path) == [DOE]
+
+
 def test_conflicts_of_some_blocks_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "conflicts.csv"
     write_conflicts(path, [DOE, ROE, ZOE])

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from homonym.clustering.arrays import Constraints
 from homonym.constraints.evidence import MentionEvidence
+from homonym.constraints.found_constraints import ConstraintCounts, FoundConstraints
 from homonym.constraints.incompatible_names import no_names
 from homonym.constraints.known_authors import (
     JOINED_SHARE,
@@ -23,6 +24,7 @@ from homonym.constraints.known_authors import (
     place_new_mentions,
     with_known_authors,
 )
+from homonym.constraints.must_link import MustLinks
 from tests.support.profiles import examples
 
 Clustered = tuple[list[int], list[int], list[int], list[int]]
@@ -98,6 +100,41 @@ def test_known_authors_are_groups() -> None:
     assert found.profile.tolist() == [0] * 6
     assert found.cannot_link_start.tolist() == [0, 0]
     assert found.cannot_link.tolist() == []
+
+
+def test_known_authors_are_groups_next_to_the_constraints_of_all_blocks() -> None:
+    """The mentions 1 and 2 are linked, 3 and 5 are on one document, 4 is an author of an earlier run with 5."""
+    block_start, block = np.array([0, 3, 6]), np.array([0, 0, 0, 1, 1, 1])
+    nothing, old = np.empty((0, 2), np.int64), np.array([0, -1, -1, -1, 7, 7])
+    evidence = MentionEvidence(
+        block_start, block, no_names(6, 2), {}, np.array([-1, -1, -1, 9, -1, 9]), nothing, nothing
+    )
+    links = MustLinks({}, np.array([0, 1, 1, 3, 4, 5]), {}, {}, [])
+    separated, counts = evidence.blocks_with_cannot_links(), ConstraintCounts({}, 0, {})
+    constraints = FoundConstraints(evidence, links, separated, pa.nulls(6), counts, [], [])
+    found = with_known_authors(block_start, constraints, old)
+    assert found is not None
+    assert found.group.tolist() == [0, 1, 1, 0, 1, 1]
+    start, partners = found.cannot_link_start, found.cannot_link
+    apart = [
+        (x, y) for x in range(6) for y in range(x + 1, 6)
+        if found.profile[y] in partners[start[found.profile[x]] : start[found.profile[x] + 1]]
+    ]  # fmt: skip
+    assert apart == [(3, 5)]
+
+
+def test_new_mentions_that_cannot_be_linked_with_an_author_are_apart() -> None:
+    """All are in one cluster. Mention 0 is the author; 1 is on one document with it, 2 and 3 with each other."""
+    block_start, nothing = np.array([0, 4]), np.empty((0, 2), np.int64)
+    old, label = np.array([7, -1, -1, -1]), np.zeros(4, np.int32)
+    for documents, expected in (([5, 5, 6, 6], [0, 1, 0, 1]), ([-1, -1, -1, -1], [0] * 4)):
+        evidence = MentionEvidence(
+            block_start, np.zeros(4, np.int64), no_names(4, 1), {}, np.array(documents), nothing, nothing
+        )
+        links = MustLinks({}, np.arange(4), {}, {}, [])
+        separated, counts = evidence.blocks_with_cannot_links(), ConstraintCounts({}, 0, {})
+        constraints = FoundConstraints(evidence, links, separated, pa.nulls(4), counts, [], [])
+        assert place_new_mentions(label, label, block_start, constraints, old).tolist() == expected
 
 
 def test_exactly_the_least_share_of_an_author_is_enough() -> None:

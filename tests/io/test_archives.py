@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import random
 import struct
 import zipfile
@@ -259,8 +260,46 @@ def test_the_list_of_members_of_a_small_end_is_stated_in_it() -> None:
     assert zip_files._list_bytes(io.BytesIO(end + b"x" * 65_536 + b"x" * 76), len(end) + 65_612) == 0
     large = b"PK\6\6" + bytes(36) + (99).to_bytes(8, "little") + bytes(8) + bytes(20)
     for before in (b"", b"x"):
-        content = before + large + end
-        assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 99
+        for comment in (b"", b"c" * 65_535):
+            content = before + large + end + comment
+            assert zip_files._list_bytes(io.BytesIO(content), len(content)) == 99
+
+
+def test_archives_in_a_pipe_are_refused() -> None:
+    read, write = os.pipe()
+    os.close(write)
+    with (
+        os.fdopen(read, "rb") as stream,
+        pytest.raises(InputError, match=r"^a is a ZIP archive or a spreadsheet in a pipe; save"),
+    ):
+        zip_files.open_zip(stream, "a")
+
+
+def test_archives_are_known_by_their_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    archive(Path("a.zip"), {"a.bib": "x"})
+    archive(Path("-"), {"a.bib": "x"})  # a file, but `-` means standard input
+    write_rows(Path("a.xlsx"), [["a"]])
+    for name, content in (("a.csv", b"AAAA"), ("z.csv", b"zzzz"), ("empty", b"")):
+        Path(name).write_bytes(content)
+    os.mkfifo("pipe")
+    names = ["a.zip", "-", "a.xlsx", "a.csv", "z.csv", "empty", "pipe", "missing", "."]
+    assert [name for name in names if is_archive(Path(name))] == ["a.zip"]
+
+
+@pytest.mark.parametrize("text", ["", "x", "x" * 10_000])
+def test_the_position_in_a_member_is_about_that_in_the_archive(tmp_path: Path, text: str) -> None:
+    path = archive(tmp_path / "a.zip", {"a.txt": text})
+    with zipfile.ZipFile(path) as opened:
+        size = opened.getinfo("a.txt").compress_size
+    with sources_of(path) as (member,), member:
+        positions = [member.position, *(member.position for _ in member.blocks())]
+    assert positions[-1] == (size if text else 0)
+
+
+def test_the_mark_of_the_end_may_be_in_it_as_a_number() -> None:
+    content = b"PK\5\6" + bytes(8) + b"PK\5\6" + bytes(6)
+    assert zip_files._list_bytes(io.BytesIO(content), len(content)) == int.from_bytes(b"PK\5\6", "little")
 
 
 def test_archives_with_exactly_the_maximum_of_members_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

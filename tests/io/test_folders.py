@@ -99,17 +99,34 @@ def test_two_folders_change_places_or_stay(tmp_path: Path) -> None:
 def test_a_directory_that_took_the_place_meanwhile_is_left_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "target").mkdir()
-    rename = os.rename
+    target, former, rename = tmp_path / "target", tmp_path / "former", os.rename
 
     def renamed(old: Path, new: Path) -> None:
         if Path(old).name == "folder":
-            (tmp_path / "target").write_text("of another program")
-            raise OSError
+            make(target)
+            raise OSError("reason")
         rename(old, new)
 
     monkeypatch.setattr(os, "rename", renamed)
-    with pytest.raises(OSError):
-        take_place(tmp_path / "folder", tmp_path / "target", tmp_path / "former")
-    assert (tmp_path / "target").read_text() == "of another program"
-    assert (tmp_path / "former").is_dir()
+    for make in (Path.touch, Path.mkdir):
+        target.mkdir()
+        inode = target.stat().st_ino
+        with pytest.raises(OSError, match="reason"):
+            take_place(tmp_path / "folder", target, former)
+        assert former.stat().st_ino == inode
+        assert target.is_dir() == (make is Path.mkdir)
+        former.rmdir()
+        (os.rmdir if target.is_dir() else os.unlink)(target)
+
+
+def test_an_older_directory_that_cannot_be_removed_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError
+
+    write(tmp_path / "new", a="1")
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", refuse)
+        write(tmp_path / "new", a="2")
+    assert (tmp_path / "new" / "a").read_text() == "2"

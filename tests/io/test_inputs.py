@@ -9,6 +9,7 @@ import gzip
 import io
 import os
 import re
+import stat
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from hypothesis import strategies as st
 from homonym.errors import InputError
 from homonym.io import inputs
 from homonym.io.inputs import BLOCK_BYTES, Source, expand
+from homonym.io.result_directory import DOCUMENTS, MARKER, MARKER_TEXT
 from homonym.records.parsing.splitting import decoded, split_at
 
 TEXT = "".join(f"AU Müller, J{i}\n" for i in range(20_000))
@@ -69,6 +71,15 @@ def test_rejects_truncated_compression_with_the_line(tmp_path: Path, packer: str
         Source(tmp_path / "a") as source,
     ):
         list(source.blocks())
+
+
+def test_damage_is_behind_the_last_line_that_was_read(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(gzip.compress(b"a\nb\nc") + b"\x1f\x8b damaged")
+    with (
+        pytest.raises(InputError, match=r"a: the compressed data is truncated or damaged after line 2 \("),
+        Source(tmp_path / "a"),
+    ):
+        pass
 
 
 def test_rejects_archives_of_several_files(tmp_path: Path) -> None:
@@ -171,6 +182,7 @@ def test_files_of_any_size_are_read_whole(tmp_path: Path, packer: str, size: int
         ("a" * 99 + "語", "utf-16-be", True),
         ("ab", "utf-16-le", True),
         ("a", "utf-16-le", False),
+        ("\0a\0", "ascii", True),  # three bytes are too few to tell
     ],
 )
 def test_wide_encodings_are_known_by_the_share_of_zeros(
@@ -275,6 +287,18 @@ def test_counts_blank_lines_of_whole_blocks(tmp_path: Path) -> None:
         assert list(source.lines()) == [(1, b"a", ""), (3 * BLOCK_BYTES + 2, b"  b", "")]
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 1 << 16])
+@pytest.mark.parametrize("end", [b"\n", b"\r"])
+def test_lines_do_not_depend_on_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: bytes, size: int) -> None:
+    monkeypatch.setattr(inputs, "HEAD_BYTES", size)
+    monkeypatch.setattr(inputs, "BLOCK_BYTES", size)
+    for text in (b"a  b", b"a| |b|", b"a||b", b"||a|||b||", b"a| | |bc| d", b"  |a ", b"|", b"", b"ab |  | |cd|e"):
+        (tmp_path / "in").write_bytes(text.replace(b"|", end))
+        with Source(tmp_path / "in") as source:
+            found = list(source.lines(end))
+        assert found == [(number, line, "") for number, line in enumerate(text.split(b"|"), 1) if line.strip()]
+
+
 MARK = codecs.BOM_UTF8
 
 
@@ -347,6 +371,82 @@ def test_standard_input_is_read_but_not_measured(monkeypatch: pytest.MonkeyPatch
     inputs.require_files([inputs.STANDARD_INPUT])
     with pytest.raises(InputError, match=r"^- is a pipe, but its data is read twice; save it to a file first\.$"):
         inputs.require_rereadable([inputs.STANDARD_INPUT])
+
+
+def test_bytes_of_no_encoding_are_western_letters() -> None:
+    assert b"a\xe9 \x80\x81 \xff".decode(errors=inputs.WESTERN) == "aé €\x81 ÿ"
+    with pytest.raises(UnicodeEncodeError):
+        "é".encode("ascii", errors=inputs.WESTERN)
+
+
+def test_archives_without_a_reader_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"\xfd7zXZ\0")
+    with (
+        pytest.raises(InputError, match=r"a is an archive; extract it and name the files in it\.$"),
+        Source(tmp_path / "a"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_errors_of_the_disk_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
+    class Broken(io.BytesIO):
+        def peek(self, size: int) -> bytes:
+            return self.getvalue()[:size]
+
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError(errno.EIO, "Input/output error")
+
+        def fileno(self) -> int:
+            return opened.fileno()
+
+    path = tmp_path / "a"
+    path.write_bytes(gzip.compress(b"text") if packed else b"text")
+    monkeypatch.setattr(inputs, "open_input", lambda path: Broken(path.read_bytes()))
+    reason = (
+        "a: the compressed data is truncated or damaged" if packed else "a cannot be read: Input/output error; check"
+    )
+    with path.open("rb") as opened, pytest.raises(InputError, match=reason), Source(path):
+        pass
+
+
+def test_standard_input_is_not_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "-").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert expand("-") == ([Path("-")], set())
+
+
+def test_all_inputs_are_checked(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    missing, result = tmp_path / "missing", tmp_path / "result"
+    for before in (inputs.STANDARD_INPUT, tmp_path / "pipe"):
+        with pytest.raises(InputError, match="missing cannot be read: No such file or directory; check the path"):
+            inputs.require_files([before, missing])
+    result.mkdir()
+    (result / MARKER).write_bytes(MARKER_TEXT)
+    (result / DOCUMENTS).touch()
+    assert expand([result, missing])[0] == [result / DOCUMENTS, missing]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("S_IFIFO", True),
+        ("S_IFSOCK", True),
+        ("S_IFCHR", True),
+        ("S_IFREG", False),
+        ("S_IFDIR", False),
+        ("S_IFBLK", False),
+    ],
+)
+def test_what_can_be_read_only_once(kind: str, expected: bool) -> None:
+    assert inputs._is_pipe(getattr(stat, kind)) is expected
+
+
+def test_errors_without_a_reason_are_shown_as_they_are(tmp_path: Path) -> None:
+    assert str(inputs.unreadable(Path("a"), OSError("no reason"))) == "a cannot be read: no reason; check the path."
+    assert str(inputs.unreadable(Path("a"), OSError(1, "why"))) == "a cannot be read: why; check the path."
+    assert str(inputs.unreadable(tmp_path, OSError(1, "why"))) == f"{tmp_path} is a directory; name the files in it."
 
 
 def test_pipes_have_no_size(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from itertools import starmap
 from pathlib import Path
@@ -16,12 +17,15 @@ from pathlib import Path
 import pytest
 
 from homonym.errors import InputError, OutputError
+from homonym.io import outputs
 from homonym.io.inputs import InputLine, Source, require_files, require_rereadable
 from homonym.io.outputs import (
     atomic_path,
+    file_identity,
     first_within,
     is_hidden,
     open_atomic,
+    random_token,
     remove_partial,
     require_directory,
     require_distinct,
@@ -29,6 +33,7 @@ from homonym.io.outputs import (
     require_short_name,
     require_writable,
     side_file,
+    sync_file,
     write_atomic,
     write_json,
 )
@@ -286,6 +291,24 @@ def test_equal_content_gives_equal_compressed_bytes(tmp_path: Path, monkeypatch:
     assert written[0] == written[1]
 
 
+def test_compressed_files_name_no_file_and_no_time_and_have_the_usual_level(tmp_path: Path) -> None:
+    content = b"".join(b"%d\n" % (number * number % 10007 % 100) for number in range(20_000))
+    with open_atomic(tmp_path / "a.csv.gz") as stream:
+        stream.write(content)
+    written = (tmp_path / "a.csv.gz").read_bytes()
+    bodies = {level: zlib.compress(content, level, wbits=-15) for level in (5, 6, 7)}
+    assert len(set(bodies.values())) == 3
+    assert (written[:8], written[10:-8]) == (b"\x1f\x8b\x08\0\0\0\0\0", bodies[6])
+
+
+def test_links_are_not_followed_to_sync_a_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "other")
+    (tmp_path / "other").touch()
+    sync_file(tmp_path / "other")
+    with pytest.raises(OSError, match="link"):
+        sync_file(tmp_path / "link")
+
+
 def test_failed_rename_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def replace(source: Path, target: Path) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
@@ -359,6 +382,20 @@ def test_the_longest_name_leaves_room_for_all_files_next_to_it(tmp_path: Path) -
     require_short_name(tmp_path / "missing" / ("a" * (length + 1)))
 
 
+@pytest.mark.parametrize(("most", "is_short"), [(-1, True), (45, True), (46, False), (47, True)])
+def test_a_name_may_be_as_long_as_the_file_system_has_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_short: bool
+) -> None:
+    """Temporary and side files take 45 bytes. A system that states less has no limit."""
+    monkeypatch.setattr(os, "pathconf", lambda path, name: most)
+    assert _has_room(tmp_path / "ab") is is_short
+
+
+def test_only_the_beginning_of_a_long_name_is_shown(tmp_path: Path) -> None:
+    with pytest.raises(OutputError, match=f"^{'a' * 20}{'b' * 20}… cannot be written: its name has 1,040 bytes"):
+        require_short_name(tmp_path / ("a" * 20 + "b" * 20 + "c" * 1000))
+
+
 def _has_room(path: Path) -> bool:
     try:
         require_short_name(path)
@@ -408,6 +445,68 @@ def test_partial_files_are_found_behind_a_link_and_under_names_with_patterns(tmp
     assert (tmp_path / ".7-ab.partial.out[1].work").is_dir()
 
 
+def test_a_partial_file_may_vanish_while_it_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left = tmp_path / ".7-ab.partial.out.csv"
+    left.touch()
+    unlink = os.unlink
+
+    def unlink_after_another(path: Path) -> None:
+        unlink(path)
+        unlink(path)
+
+    monkeypatch.setattr(os, "unlink", unlink_after_another)
+    remove_partial(tmp_path / "out.csv", 7)
+    assert not os.path.lexists(left)
+
+
+def test_standard_input_is_an_input(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.touch()
+    before = os.dup(0)
+    try:
+        with path.open("rb") as stream:
+            os.dup2(stream.fileno(), 0)
+        with pytest.raises(OutputError, match="is the same file as standard input and would be overwritten"):
+            require_distinct([Path("-")], [path])
+        require_distinct([Path("-")], [tmp_path / "b.csv"])
+        os.close(0)
+        require_distinct([Path("-")], [path])
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [(stat.S_IFREG, (6, 5, "")), (stat.S_IFIFO, (6, 5, "")), (stat.S_IFCHR, None), (stat.S_IFBLK, None)],
+)
+def test_devices_have_no_identity(kind: int, expected: tuple[int, int, str] | None) -> None:
+    assert outputs._status_identity(os.stat_result([kind | 0o600, 5, 6, *[0] * 7])) == expected
+
+
+def test_work_needs_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    require_directory(tmp_path / "work")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    for path, place in ((tmp_path / "work", tmp_path), (tmp_path, tmp_path)):
+        with pytest.raises(OutputError, match=rf"^{path} cannot be written: no permission to write in {place}\.$"):
+            require_directory(path)
+
+
+def test_pipes_need_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    require_writable(tmp_path / "pipe")
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everywhere
+    with pytest.raises(OutputError, match=r"pipe cannot be written: no permission to write to it\.$"):
+        require_writable(tmp_path / "pipe")
+
+
+def test_devices_may_be_named_any_number_of_times(tmp_path: Path) -> None:
+    require_distinct([Path("/dev/null")], [Path("/dev/null"), Path("/dev/null")])
+    assert file_identity(Path("/dev/null")) is None
+    assert file_identity(tmp_path / "missing" / "a.csv") is None
+    assert file_identity(tmp_path / "a.csv") == (tmp_path.stat().st_dev, tmp_path.stat().st_ino, "a.csv")
+
+
 def test_the_first_path_in_a_directory_is_found_at_any_depth(tmp_path: Path) -> None:
     folder, link = tmp_path / "a", tmp_path / "link"
     (folder / "b").mkdir(parents=True)
@@ -436,7 +535,7 @@ def test_messages_about_equal_paths_name_both_spellings_if_they_differ(tmp_path:
     one.touch()
     link.symlink_to(one)
     require_distinct([one], [tmp_path / "c.csv", tmp_path / "d.csv"])
-    for inputs, outputs, message in (
+    for read, written, message in (
         ([one], [one], f"{one} is an input and would be overwritten"),
         ([one], [link], f"{link} is the same file as the input {one} and would be overwritten"),
         ([], [one, one], f"{one} is named for two outputs; name a file of its own"),
@@ -444,7 +543,7 @@ def test_messages_about_equal_paths_name_both_spellings_if_they_differ(tmp_path:
         ([], [tmp_path / "new", tmp_path / "." / "new"], "is named for two outputs; name"),
     ):
         with pytest.raises(OutputError) as caught:
-            require_distinct(inputs, outputs)
+            require_distinct(read, written)
         assert message in str(caught.value)
 
 
@@ -461,6 +560,12 @@ def test_an_output_gets_the_usual_permissions(tmp_path: Path, mask: int) -> None
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o666 & ~mask
+
+
+def test_names_of_temporary_files_have_eight_random_characters() -> None:
+    tokens = {random_token() for _ in range(100)}
+    assert len(tokens) == 100
+    assert {len(token) for token in tokens} == {8}
 
 
 def test_a_temporary_file_never_replaces_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

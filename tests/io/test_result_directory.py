@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -12,6 +18,7 @@ from homonym.errors import InputError, OutputError
 from homonym.io import result_directory
 from homonym.io.inputs import expand
 from homonym.io.result_directory import (
+    DECISIONS,
     DOCUMENTS,
     MARKER,
     MENTIONS,
@@ -64,6 +71,7 @@ def test_appears_with_its_marker_and_leaves_nothing_else(tmp_path: Path) -> None
     assert names(tmp_path) == {"r"}
     assert file_of(tmp_path / "r", MENTIONS) == tmp_path / "r" / MENTIONS
     assert file_of(tmp_path / "other.csv", MENTIONS) == tmp_path / "other.csv"
+    assert file_of(tmp_path, MENTIONS) == tmp_path
 
 
 def test_an_empty_directory_is_used(tmp_path: Path) -> None:
@@ -124,6 +132,24 @@ def test_recovers_from_a_kill_between_the_two_renames(tmp_path: Path) -> None:
     recover_directory(tmp_path / "r", 77)
     assert names(tmp_path) == {"r"}
     assert (tmp_path / "r" / MENTIONS).read_text() == "old"
+
+
+def test_an_older_result_and_a_partial_one_do_not_touch_what_is_no_result(tmp_path: Path) -> None:
+    former, partial = write(tmp_path / ".77-ab.former.r", "old"), write(tmp_path / ".77-ab.partial.r")
+    (partial / "notes.txt").write_text("precious")
+    (tmp_path / ".77-aa.former.r").symlink_to(write(tmp_path / "other"))
+    (tmp_path / ".77-aa.partial.r").touch()
+    place = foreign(tmp_path / "r")
+    recover_directory(place, 77)
+    assert names(tmp_path / "other") == {MARKER, MENTIONS}
+    assert names(place) == {"thesis.tex"}
+    assert names(former) == {MARKER, MENTIONS}
+    assert names(partial) == {"notes.txt"}
+
+
+def test_the_name_of_an_older_result_ends_in_that_of_the_result() -> None:
+    former = result_directory._former(Path("/a/.7-ab.partial.r.partial.s"))
+    assert former == Path("/a/.7-ab.former.r.partial.s")
 
 
 def test_recovers_from_a_kill_after_the_second_rename(tmp_path: Path) -> None:
@@ -211,6 +237,88 @@ def test_refuses_what_is_no_result(tmp_path: Path, make: Callable[[Path], Path],
     with pytest.raises(OutputError, match=message):
         write(path)
     assert {found: os.lstat(found) for found in tmp_path.rglob("*")}.keys() == before.keys()
+
+
+def test_names_the_first_of_several_directories_in_the_way(tmp_path: Path) -> None:
+    result = write(tmp_path / "r")
+    for name in (REPORT, DOCUMENTS):
+        (result / name).mkdir()
+    with pytest.raises(OutputError, match=r"r/documents\.parquet is not a file"):
+        require_result_place(result)
+
+
+def test_refuses_a_result_that_was_updated(tmp_path: Path) -> None:
+    result = write(tmp_path / "r")
+    (result / result_directory.CORPUS).touch()
+    with pytest.raises(OutputError, match="r was updated, and a new run would lose its author ids and events; use"):
+        require_result_place(result)
+
+
+def test_refuses_a_mount_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = write(tmp_path / "r")
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == result)
+    with pytest.raises(OutputError, match="r is a mount point and cannot be replaced; name a directory inside of it"):
+        require_result_place(result)
+
+
+@pytest.mark.parametrize("in_one_step", [True, False])
+def test_a_lock_waits_until_the_directories_are_swapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_one_step: bool
+) -> None:
+    """Else the marker of the directory that is removed would be locked. For a moment there may be none."""
+    result, other = write(tmp_path / "r"), write(tmp_path / "other")
+    stat_of, waits = os.stat, list[float]()
+
+    def swapped_first(path: Path, **options: Any) -> os.stat_result:
+        if Path(path) == result / MARKER and not (tmp_path / "former").is_dir():
+            result.rename(tmp_path / "former")
+            if in_one_step:
+                other.rename(result)
+        return stat_of(path, **options)
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        if other.is_dir():
+            other.rename(result)
+
+    monkeypatch.setattr(os, "stat", swapped_first)
+    monkeypatch.setattr(time, "sleep", wait)
+    with result_directory.locked_decisions(result):
+        assert waits == [0.01]
+        flock, marker = fcntl.flock, (result / MARKER).open()
+        with marker, pytest.raises(BlockingIOError):
+            flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_refuses_a_directory_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    result = write(tmp_path / "r")
+    monkeypatch.setattr(os, "listdir", refuse)
+    with pytest.raises(OutputError, match="r cannot be read: Permission denied; name another directory"):
+        require_result_place(result)
+
+
+def test_the_current_directory_may_be_missing_but_not_in_a_changed_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result, gone = write(tmp_path / "r"), tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    result_directory.require_elsewhere(result)
+    gone.rmdir()
+    result_directory.require_elsewhere(result)
+    monkeypatch.chdir(result)
+    with pytest.raises(OutputError, match=f"^the current directory is in {result}, which is replaced"):
+        result_directory.require_elsewhere(result)
+
+
+def test_files_of_a_result_are_no_outputs(tmp_path: Path) -> None:
+    result = write(tmp_path / "r")
+    result_directory.require_no_file_of_result([result / "notes.txt", tmp_path / MENTIONS])
+    with pytest.raises(OutputError, match="is a file of a result directory and would be overwritten"):
+        result_directory.require_no_file_of_result([tmp_path / MENTIONS, result / MENTIONS])
 
 
 def test_refuses_the_current_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,6 +424,63 @@ def test_a_change_replaces_files_and_keeps_those_of_others(
     assert names(tmp_path) == {"r"}
 
 
+def test_a_copy_to_change_has_neither_decisions_nor_unfinished_files(tmp_path: Path) -> None:
+    """Users may add decisions until the directories are swapped."""
+    result = write(tmp_path / "r", "old")
+    for name in (DECISIONS, f"{DECISIONS}-wal", ".7-ab.partial.run.json", "notes.txt"):
+        (result / name).write_text("old")
+    with changed_directory(result) as folder:
+        assert names(folder) == {MARKER, MENTIONS, "notes.txt"}
+        replace_mentions(folder)
+        (result / DECISIONS).write_text("new")
+    assert names(result) == {MARKER, MENTIONS, "notes.txt", DECISIONS, f"{DECISIONS}-wal", ".7-ab.partial.run.json"}
+    assert (result / DECISIONS).read_text() == "new"
+    assert names(tmp_path) == {"r"}
+
+
+def test_files_of_others_are_in_the_copy_before_the_swap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever looks at the result sees them at any time. Links of users stay links."""
+    result, swapped, exchange = write(tmp_path / "r", "old"), [], result_directory._exchange
+    (result / "link").symlink_to("notes.txt")
+
+    def others_write_too(folder: Path) -> None:
+        replace_mentions(folder)
+        for name in ("notes.txt", DECISIONS):
+            (result / name).write_text("new")
+
+    def seen(folder: Path, target: Path) -> None:
+        swapped.append(names(folder))
+        exchange(folder, target)
+
+    monkeypatch.setattr(result_directory, "_exchange", seen)
+    change(result, others_write_too)
+    assert swapped == [{MARKER, MENTIONS, "notes.txt", DECISIONS}]
+    assert names(result) == {MARKER, MENTIONS, "notes.txt", DECISIONS, "link"}
+    assert (result / "link").is_symlink()
+
+
+def test_directories_swap_their_names_in_one_step(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / name).touch()
+    if sys.platform != "linux":
+        pytest.skip("only Linux can do that")
+    assert result_directory._exchanged(tmp_path / "a", tmp_path / "b")
+    assert (names(tmp_path / "a"), names(tmp_path / "b")) == ({"b"}, {"a"})
+    with pytest.raises(FileNotFoundError):
+        result_directory._exchanged(tmp_path / "a", tmp_path / "missing")
+
+
+@pytest.mark.parametrize("reason", ["ENOSYS", "EINVAL", "ENOTSUP", "no function"])
+def test_a_system_that_cannot_swap_names_is_no_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    functions = SimpleNamespace() if reason == "no function" else SimpleNamespace(renameat2=lambda *_: -1)
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: functions)
+    monkeypatch.setattr("ctypes.get_errno", lambda: getattr(errno, reason, 0))
+    assert result_directory._exchanged(tmp_path / "a", tmp_path / "b") is False
+
+
 def test_a_change_of_nothing_leaves_the_result_as_it_is(tmp_path: Path) -> None:
     result = write(tmp_path / "r", "old")
     before = result.stat().st_ino
@@ -407,6 +572,7 @@ def test_a_command_needs_a_result_with_its_files(tmp_path: Path) -> None:
         (tmp_path / "missing", (), "does not exist; name a result directory"),
         (tmp_path, (), "is not a result directory of homonym"),
         (result, (MENTIONS, REPORT), "has no report.html; make the result with"),
+        (result, ("authors.parquet",), "has no authors.parquet; make the result with"),
         (result, (DOCUMENTS,), "has no documents.parquet: results of homonym cluster have no documents"),
     ):
         with pytest.raises(InputError, match=message):

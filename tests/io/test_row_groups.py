@@ -73,6 +73,39 @@ def test_any_number_of_row_groups_is_copied(tmp_path: Path, number: int) -> None
     assert pq.read_metadata(tmp_path / "b.parquet").num_row_groups == number + 1
 
 
+def test_refuses_row_groups_that_do_not_lie_one_after_another(tmp_path: Path) -> None:
+    rows = table([{"id": f"{one}", "words": [], "number": one} for one in range(3)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=1)
+    content = (tmp_path / "a.parquet").read_bytes()
+    length = int.from_bytes(content[-8:-4], "little")
+    footer = row_groups._Footer.parse(content[-8 - length : -8])
+    for order in ([1, 0, 2], [1, 2], [0, 2]):
+        with pytest.raises(UnusualLayoutError):
+            row_groups._Footer.parse(footer.with_groups([footer.groups[one] for one in order]))
+    assert row_groups._Footer.parse(footer.with_groups(footer.groups[:2])).groups == footer.groups[:2]
+
+
+def test_a_source_that_is_cut_while_it_is_copied_is_unusual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_groups, "_copied_by_system", lambda *_: 0)
+    (tmp_path / "a").write_bytes(b"abc")
+    with (tmp_path / "a").open("rb") as source, (tmp_path / "b").open("w+b") as target:
+        row_groups._copy(source, target, 1, 2)
+        target.seek(0)
+        assert target.read() == b"bc"
+        with pytest.raises(UnusualLayoutError):
+            row_groups._copy(source, target, 1, 3)
+
+
+@pytest.mark.parametrize("number", [1, 14, 15, 16, 300])
+def test_all_row_groups_of_a_file_are_the_same_file(tmp_path: Path, number: int) -> None:
+    rows = table([{"id": f"{one}", "words": [], "number": one} for one in range(number)])
+    write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=1)
+    same = splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", range(number), WRITING)
+    content = (tmp_path / "b.parquet").read_bytes()
+    assert content == (tmp_path / "a.parquet").read_bytes()
+    assert same == len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+
+
 @pytest.mark.parametrize(
     ("parts", "kept"),
     [
@@ -208,6 +241,27 @@ def test_fields_of_a_structure_are_found(fields: list[tuple[int, Value]], before
             elements = [text[begin:end] for begin, end in row_groups._elements(text, field.begin)]
             expected = [b"\x01" if content[0] in {1, 2} else encoded(content[0], value) for value in content[1]]
             assert elements == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "content", "ends"),
+    [
+        (1, [None] * 3, [1, 2, 3]),
+        (2, [None] * 20, list(range(1, 21))),
+        (3, [7, 8], [1, 2]),
+        (6, [1, 300, -1], [1, 3, 4]),
+        (7, [None, None], [8, 16]),
+        (8, [b"", b"ab"], [1, 4]),
+        (12, [[(1, (3, 9))], []], [3, 4]),
+        (6, [], []),
+    ],
+)
+def test_elements_of_a_list_are_found(kind: int, content: list[Any], ends: list[int]) -> None:
+    text = encoded(9, (kind, content)) + b"\xff"
+    head = 1 if len(content) < 15 else 2
+    found = list(row_groups._elements(text, 0))
+    assert found == [(head + begin, head + end) for begin, end in zip([0, *ends], ends, strict=False)]
+    assert row_groups._end(text, 0, 9) == len(text) - 1
 
 
 @given(value=st.integers(-(1 << 63), (1 << 63) - 1), before=st.binary(max_size=2))

@@ -7,8 +7,8 @@ import csv
 import gzip
 import os
 import threading
-from collections.abc import Callable
-from io import StringIO
+from collections.abc import Callable, Iterator
+from io import BufferedReader, BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from pyarrow import feather
 
 from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io import tables
+from homonym.io.arrow_messages import ArrowLayout
 from homonym.io.inputs import Source
 from homonym.io.tables import look_up, open_table, write_table
 from tests.support.profiles import examples
@@ -74,6 +75,7 @@ def test_reads_arrow_files(tmp_path: Path, compression: str) -> None:
     "text",
     [
         "sep=;\nmention_id;name;author\nW1#0;x;1\n",
+        "\nsep=;\n\nmention_id;name;author\nW1#0;x;1\n",
         "\n \nmention_id,name,author\r\n\r\nW1#0,x,1\r\n",
         "mention_id,name,author\rW1#0,x,1\r",
         'mention_id, "name" ,author\nW1#0,x,1',
@@ -84,6 +86,18 @@ def test_reads_arrow_files(tmp_path: Path, compression: str) -> None:
 def test_tolerates_variants_of_text_tables(tmp_path: Path, text: str) -> None:
     (tmp_path / "t").write_text(text, newline="")
     assert read(tmp_path / "t", on_broken=lambda *_: None) == {"mention_id": ["W1#0"], "name": ["x"], "author": ["1"]}
+
+
+def test_the_note_about_the_separator_is_no_header(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("sep=;\nmention_id;author\n")
+    with open_table(tmp_path / "t", "mention_id") as table:
+        assert table.columns == ["mention_id", "author"]
+    (tmp_path / "t").write_text("sep=;\n")
+    with (
+        pytest.raises(InputError, match="t holds nothing but blank lines; check how it was made"),
+        open_table(tmp_path / "t", "mention_id"),
+    ):
+        pass
 
 
 @pytest.mark.parametrize(("lines", "form"), [(99, "jsonl"), (100, "csv")])
@@ -283,6 +297,9 @@ def test_reads_rows_that_are_large_one_by_one(tmp_path: Path, monkeypatch: pytes
     assert pa.Table.from_batches(found).equals(pq.read_table(path))
 
 
+MAPS = pa.array([[("a", 1)], [("b", 2)]], pa.map_(pa.string(), pa.int64()))
+
+
 def test_row_groups_have_65536_rows_however_the_rows_arrive(tmp_path: Path) -> None:
     table = pa.table({"number": pa.array(range((1 << 17) + 1), pa.int64())})
     for number, parts in enumerate(([table], [table.slice(0, 7), table.slice(7)])):
@@ -307,6 +324,7 @@ def test_row_groups_have_65536_rows_however_the_rows_arrive(tmp_path: Path) -> N
         (pa.array([{"a": "bc", "b": "d"}, None]), 3),
         (pa.array([1, 2], pa.int64()), 16),
         (pa.nulls(3), 0),
+        (MAPS, 2 * MAPS.get_total_buffer_size()),  # at most
     ],
 )
 def test_size_of_a_column_in_which_every_row_has_its_own_value(array: pa.Array, size: int) -> None:
@@ -390,6 +408,95 @@ def test_a_part_that_cannot_be_read_is_reported_once_for_each_of_its_rows(tmp_pa
     assert found == [{"a": "x" * 99}] * 2 + [reason] * rows + [{"a": "x" * 99}]
     assert reason.startswith("row group 2 cannot be read (")
     assert reason.endswith(f"); {gone}")
+
+
+def test_errors_after_the_last_row_of_a_part_are_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(file: pq.ParquetFile, number: int, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        yield from file.read_row_group(number, columns).to_batches()
+        raise OSError("damaged end")
+
+    pq.write_table(pa.table({"a": ["x", "y"]}), tmp_path / "t.parquet")
+    monkeypatch.setattr(tables, "_row_group", failing)
+    reason = "row group 1 cannot be read (damaged end); 1 row is lost"
+    assert columnar(tmp_path / "t.parquet", ["a"]) == [{"a": "x"}, {"a": "y"}, reason]
+
+
+def test_parts_with_fewer_or_more_rows_than_stated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pq.write_table(pa.table({"a": ["x", "y", "z"]}), tmp_path / "t.parquet", row_group_size=1)
+    more = {0: ["a", "b"], 1: ["c"], 2: []}
+    monkeypatch.setattr(
+        tables,
+        "_row_group",
+        lambda file, number, columns: [pa.record_batch({"a": pa.array(more[number], pa.string())})],
+    )
+    reason = "row group 3 ends before its last row; 1 row is lost"
+    assert columnar(tmp_path / "t.parquet", ["a"]) == [{"a": "a"}, {"a": "b"}, {"a": "c"}, reason]
+
+
+def test_record_batches_whose_description_is_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_arrow(tmp_path / "t", *[pa.RecordBatch.from_pydict({"a": [name]}) for name in "xyz"])
+    monkeypatch.setattr(tables, "read_layout", lambda path: ArrowLayout(9, [1, None, 1]))
+    reason = "record batch 2 cannot be read (its description is damaged); 1 row is lost"
+    assert columnar(path, ["a"]) == [{"a": "x"}, reason, {"a": "z"}]
+    with pytest.raises(pa.ArrowInvalid, match=r"^record batch 2 is damaged$"):
+        list(tables.columnar_batches(str(path), ["a"], 10))
+
+
+def test_values_that_python_does_not_have_are_lost_with_those_next_to_them(tmp_path: Path) -> None:
+    batch = pa.RecordBatch.from_pydict({"a": pa.array([0, 2**62], pa.timestamp("us"))})
+    reason = "this row and those next to it cannot be read (date value out of range)"
+    assert columnar(write_arrow(tmp_path / "t", batch), ["a"]) == [reason] * 2
+
+
+def test_files_that_are_not_columnar_are_damaged(tmp_path: Path) -> None:
+    (tmp_path / "t").write_bytes(b"PAR1 and nothing more")
+    with Source(tmp_path / "t") as source:
+        for read_file in (tables.columnar_columns, lambda source: list(tables.columnar_rows(source, ["a"]))):
+            with pytest.raises(
+                InputError, match=r"t cannot be read as Parquet or Arrow .*; download or write it again"
+            ):
+                read_file(source)
+
+
+def test_parquet_is_read_from_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"mention_id": ["a"]}), "!t")
+    assert read(Path("!t"), ["mention_id"]) == {"mention_id": ["a"]}
+    content = Path("!t").read_bytes()
+    Path("t.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(InputError, match=r"t\.gz: compressed Parquet and Arrow files cannot be read; decompress it"):
+        read(Path("t.gz"), ["mention_id"])
+    Path("-").write_bytes(content)  # a file, but `-` means standard input
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BufferedReader(BytesIO(content))))
+    os.mkfifo("pipe")
+    for path, name in ((Path("-"), "standard input"), (Path("pipe"), "pipe")):
+        if path.is_fifo():
+            writer = threading.Thread(target=path.write_bytes, args=(content,))
+            writer.start()
+        with pytest.raises(InputError, match=f"^{name}: Parquet and Arrow are read from files only; save it"):
+            read(path, ["mention_id"])
+    writer.join()
+
+
+def test_large_pieces_are_halved_down_to_single_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = pa.RecordBatch.from_pydict({"a": pa.array(["x" * 10] * 5)})
+    (tmp_path / "t").write_bytes(bytes(100))
+    sizes = {}
+    for most in (50, 49, 20, 19, 9):
+        monkeypatch.setattr(tables, "_PIECE_BYTES", most)
+        sizes[most] = [piece.num_rows for piece in tables._Expansion(str(tmp_path / "t")).pieces(batch)]
+    assert sizes == {50: [5], 49: [2, 3], 20: [2, 1, 2], 19: [1] * 5, 9: [1] * 5}
+
+
+def test_rows_of_many_row_groups_are_looked_up(tmp_path: Path) -> None:
+    path = tmp_path / "t.parquet"
+    table = pa.table({"id": [str(number) for number in range(60)], "x": list(range(60))})
+    pq.write_table(table, path, row_group_size=3)
+    assert look_up(path, "id", table["id"]) == table
+    assert look_up(path, "id", pa.array(["7", "59", "0", "none"]))["x"].to_pylist() == [0, 7, 59]
+    with pq.ParquetFile(path) as file:
+        assert tables.row_groups_with(file, "id", pa.array(["59", "4", "5", "none"])) == [1, 19]
+        assert tables.row_groups_with(file, "id", pa.array(["none"])) == []
 
 
 def test_small_pieces_of_large_record_batches(tmp_path: Path) -> None:
@@ -547,6 +654,7 @@ LISTED = Chunk(path_in_schema="a.list.element", has_dictionary_page=True, dictio
         (LISTED._replace(data_page_offset=20_100, num_values=4000), 10, (1 << 31) * 10 // (80_000 * 4000)),
         (LISTED._replace(data_page_offset=1 << 20), 100, (1 << 31) * 100 // ((1 << 20) * 1000)),
         (LISTED._replace(data_page_offset=0), 1_000, 256_000),
+        (LISTED._replace(data_page_offset=200, total_uncompressed_size=1 << 10), 10, 214_748),  # compressed in vain
         (
             LISTED._replace(data_page_offset=1 << 20, total_compressed_size=0),
             100,

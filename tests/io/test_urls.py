@@ -27,6 +27,7 @@ def test_a_url_has_a_scheme(path: str | None, expected: bool) -> None:
         ("file://host", "/"),
         ("file://", "file://"),
         ("files:///a", "files:///a"),
+        ("dbfs:///a", "dbfs:///a"),
         ("/a/b", "/a/b"),
         ("file", "file"),
     ],
@@ -57,6 +58,7 @@ PLACES = [
     ("s3://b/p-1.gz", "s3://b/p-*.gz", True, True),
     ("s3://b/q-1.gz", "s3://b/p-*.gz", False, False),
     ("s3://b/{p,q}/z", "s3://b/q", True, False),
+    ("s3://b/[x]/y", "s3://b/[x]", True, False),
     ("s3://b/x/y", "s3://b", True, False),
     ("s3://b/z/y", "s3://b/x/y", False, False),
 ]

@@ -136,6 +136,13 @@ def test_cells_and_rows_without_a_place_follow_the_last_one(tmp_path: Path) -> N
         assert source.head == b'\n"","1","2"\n"3","4",""\n"5","",""\n\n"6","",""\n'
 
 
+def test_the_last_row_of_excel_is_at_its_place(tmp_path: Path) -> None:
+    rows = '<row r="1048576"><c><v>1</v></c></row>'
+    path = write_workbook(tmp_path / "a.xlsx", {"S": f"<worksheet {MAIN}><sheetData>{rows}</sheetData></worksheet>"})
+    with Source(path) as source:
+        assert list(source.lines()) == [(1_048_576, b'"1"', "")]
+
+
 def test_cells_beyond_the_last_column_and_row_of_excel_are_not_at_their_place(tmp_path: Path) -> None:
     last, beyond = letters(16_383), letters(16_384)
     rows = (
@@ -173,6 +180,7 @@ def test_a_sheet_may_have_more_rows_and_texts_than_are_read_at_once(tmp_path: Pa
         ("A1:A1", ["a", "", "", ""]),
         ("A3:A1", ["a", "", "", ""]),
         ("A2:A3", ["a", "", "", ""]),  # the first cell is empty
+        ("A3:A4", ["a", "", "", ""]),
     ],
 )
 def test_merged_cells_below_the_first_one_get_its_value(tmp_path: Path, merged: str, expected: list[str]) -> None:
@@ -186,6 +194,29 @@ def test_a_merged_cell_with_a_value_of_its_own_keeps_it(tmp_path: Path) -> None:
     content = sheet(rows, behind='<mergeCells><mergeCell ref="B1:B3"/></mergeCells>')
     found = rows_of(write_workbook(tmp_path / "a.xlsx", {"S": content}))
     assert found == [["x", "a"], ["y", "own"], ["z", "a"], ["z", ""]]
+
+
+def test_merged_cells_behind_the_cells_of_a_row_do_not_make_it_longer(tmp_path: Path) -> None:
+    rows = [["a"], ["b"], ["c"]]
+    merged = '<mergeCells><mergeCell ref="B1:B3"/><mergeCell ref="C1:C3"/></mergeCells>'
+    assert rows_of(write_workbook(tmp_path / "a.xlsx", {"S": sheet(rows, behind=merged)})) == rows
+
+
+def test_merged_cells_are_found_in_rows_without_a_number(tmp_path: Path) -> None:
+    rows = "<row><c><v>1</v></c></row><row><c/><c><v>2</v></c></row>"
+    merged = '<mergeCells><mergeCell ref="A1:A2"/></mergeCells>'
+    text = f"<worksheet {MAIN}><sheetData>{rows}</sheetData>{merged}</worksheet>"
+    assert rows_of(write_workbook(tmp_path / "a.xlsx", {"S": text})) == [["1", ""], ["1", "2"]]
+
+
+@pytest.mark.parametrize(("most", "filled"), [(2, ["a", "b", "", "d"]), (3, ["a", "b", "c", "d"])])
+def test_only_so_many_merged_cells_are_filled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, filled: list[str]
+) -> None:
+    monkeypatch.setattr(xlsx, "MAX_MERGED", most)
+    merged = "".join(f'<mergeCell ref="{column}1:{column}2"/>' for column in "ABC")
+    content = sheet([["a", "b", "c"], ["", "", "", "d"]], behind=merged)
+    assert rows_of(write_workbook(tmp_path / "a.xlsx", {"S": content}))[1] == filled
 
 
 @pytest.mark.parametrize("fill", [0, 90, 1 << 20])
@@ -333,6 +364,77 @@ def test_refuses_entities_depth_and_missing_parts(tmp_path: Path, part: str, con
         list(read_documents(replaced))
 
 
+def test_a_sheet_that_ends_too_early_is_damaged(tmp_path: Path) -> None:
+    text = f"<worksheet {MAIN}><sheetData><row><c><v>1</v></c></row>"
+    with pytest.raises(InputError, match=r"a\.xlsx.*damaged.*no element found"):
+        rows_of(write_workbook(tmp_path / "a.xlsx", {"S": text}))
+
+
+def test_blanks_between_elements_are_no_text(tmp_path: Path) -> None:
+    content = (
+        ' <row> <c t="inlineStr"> <is> <t>a</t> <r> <t>b</t> </r> </is> </c> <c t="str"> <f>x</f> <v>c</v> </c>'
+        ' <c t="s"> <v>0</v> </c> </row> '
+    )
+    text = f"<worksheet {MAIN}> <sheetData>{content}</sheetData> </worksheet>"
+    path = write_workbook(tmp_path / "a.xlsx", {"S": text}, ["d"])
+    replace_in(path, "xl/sharedStrings.xml", "<si>", "<si> ")
+    replace_in(path, "xl/sharedStrings.xml", "</si>", " <phoneticPr>x</phoneticPr> <t>e</t> </si> <si>f</si>")
+    assert rows_of(path) == [["ab", "c", "de"]]
+
+
+@pytest.mark.parametrize(("relation", "is_sheet"), [("worksheet", True), ("chartsheet", False)])
+def test_only_sheets_of_cells_that_are_there_are_read(tmp_path: Path, relation: str, is_sheet: bool) -> None:
+    sheets = {"One": sheet([["one"]]), "Two": sheet([["two"]]), "Three": sheet([["three"]])}
+    path = write_workbook(tmp_path / "a.xlsx", sheets)
+    replace_in(path, "xl/_rels/workbook.xml.rels", 'worksheet" Target="worksheets/sheet1.xml"',
+               f'{relation}" Target="worksheets/sheet1.xml"')  # fmt: skip
+    replace_in(path, "xl/_rels/workbook.xml.rels", "worksheets/sheet2.xml", "worksheets/missing.xml")
+    replace_in(path, "xl/workbook.xml", "<sheets>", '<sheets><sheet name="x" sheetId="9" r:id="unknown"/>')
+    with Source(path) as source:
+        assert source.sheets == 1 + is_sheet
+        assert source.head == (b'"one"\n' if is_sheet else b'"three"\n')
+        source.show_sheet(is_sheet)
+        assert b"".join(source.blocks()) == b'"three"\n'
+
+
+def test_messages_about_sizes_say_how_many_mebibytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write_workbook(tmp_path / "a.xlsx", {"S": sheet([["1"]])}, ["x" * (3 << 20)])
+    with zipfile.ZipFile(path) as archive:
+        size = archive.getinfo("xl/sharedStrings.xml").file_size
+    monkeypatch.setattr(xlsx, "MAX_SHARED_BYTES", size)
+    assert rows_of(path) == [["1"]]
+    monkeypatch.setattr(xlsx, "MAX_SHARED_BYTES", size - 1)
+    with pytest.raises(InputError, match=r"a\.xlsx: its texts take more than 3 MiB; save it as CSV\.$"):
+        rows_of(path)
+
+
+@pytest.mark.parametrize(("most", "is_read"), [(3, True), (2, False)])
+def test_a_part_may_have_so_many_styles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, is_read: bool
+) -> None:
+    path = write_workbook(
+        tmp_path / "a.xlsx", {"S": sheet([["1"]])}, styles='<cellXfs><xf/><xf numFmtId="1"/></cellXfs>'
+    )
+    monkeypatch.setattr(xlsx, "MAX_ELEMENTS", most)
+    if is_read:
+        assert rows_of(path) == [["1"]]
+    else:
+        with pytest.raises(InputError, match="more than 2 sheets or styles"):
+            rows_of(path)
+
+
+@pytest.mark.parametrize(
+    ("size", "packed", "given", "position"),
+    [(100, 50, 0, 0), (100, 50, 1, 0), (100, 50, 4, 2), (1, 9, 1, 9), (0, 9, 1, 9), (100, 50, 300, 50)],
+)
+def test_the_position_in_a_sheet_is_about_that_in_the_file(size: int, packed: int, given: int, position: int) -> None:
+    info = zipfile.ZipInfo("sheet1.xml")
+    info.file_size, info.compress_size = size, packed
+    text = xlsx.SheetText(iter([(1, ["x" * 400])]), info)
+    text.read(given)
+    assert text.position == position
+
+
 def test_bounds_texts_rows_and_styles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_rows(tmp_path / "a.xlsx", [HEADER, ["w1", "T" * 5000, "2014", "Doe, J"]])
     for name, value, reason in [
@@ -370,6 +472,19 @@ def test_one_long_text_in_many_cells_is_a_bomb(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(InputError, match="2,000 times its size"), Source(path) as source:
         for _ in source.blocks():
             pass
+
+
+@pytest.mark.parametrize(
+    "members",
+    [("[Content_Types].xml", "word/document.xml"), ("mimetype", "a.xhtml"), ("content.xml",), ("xl/workbook.bin",),
+     ("xl/workbook.xml",)],
+)  # fmt: skip
+def test_other_archives_are_no_spreadsheets(tmp_path: Path, members: tuple[str, ...]) -> None:
+    with zipfile.ZipFile(tmp_path / "a", "w") as archive:
+        for member in members:
+            archive.writestr(member, "")
+    with (tmp_path / "a").open("rb") as stream:
+        assert xlsx.open_workbook(stream, "a") is None
 
 
 @pytest.mark.parametrize("member", ["xl/workbook.bin", "content.xml"])

@@ -115,7 +115,7 @@ def test_step_holds_from_its_lowest_limit_on() -> None:
     limit = np.array([9.0, 0.5, 0.499, 0.25, 0.249, 0.0, -1.0])
     assert curves.steps_at(0, limit).tolist() == [0, 0, 1, 1, 2, 2, 2]
     assert curves.steps_at(1, limit).tolist() == [3] * 7
-    parts = [Limit(beta=0.5 / 16), Limit(alpha=0.5), Limit(beta=0.3 / 16), Limit(kappa=387.5), Limit(kappa=387.4)]
+    parts = [Limit(beta=0.5 / 16), Limit(alpha=1.25), Limit(beta=0.3 / 16), Limit(kappa=387.5), Limit(kappa=387.4)]
     found = curves.at(np.array(parts))
     assert found.precision.tolist() == [[1.0, 1.0, 0.9, 1.0, 0.9], [0.7] * 5]
     assert found.recall.tolist() == [[0.1, 0.1, 0.2, 0.1, 0.2], [0.4] * 5]

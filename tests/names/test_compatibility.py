@@ -270,3 +270,5 @@ def test_initial_behind_a_written_chinese_name_is_no_second_syllable(a: tuple[st
 def test_spellings_of_one_sound_have_about_the_same_length() -> None:
     assert given_compatible(("MAH", "RIA"), ("MARIA",))
     assert not given_compatible(("MAHHHR", "IA"), ("MARIA",))
+    assert not given_compatible(("MAR", "TINA"), ("MELINDA",))
+    assert not given_compatible(("MEL", "INDA"), ("MARTINA",))

@@ -246,6 +246,7 @@ def test_key(text: str, key: str) -> None:
         ("García Márquez, J.R.", "GARCIA MARQUEZ, JR", ""),
         ("García Márquez, JR", "GARCIA MARQUEZ, JR", ""),
         ("John Smith, III", "SMITH, J", "III"),
+        ("John Smith, IV", "SMITH, J", "IV"),
         ("Smith Jr JW", "SMITH, JW", "JR"),
         ("Souza, M. Jr. de", "DE SOUZA, M", "JR"),
         ("Santos Jr. A", "SANTOS, A", "JR"),

@@ -41,7 +41,7 @@ from homonym.cli.options import (
     statistics_options,
 )
 from homonym.cli.signals import signals_as_interrupts
-from homonym.errors import HomonymError, SettingsError
+from homonym.errors import HomonymError, SettingsError, reason_of
 from homonym.io.paths import discard_output, print_any_name, printable
 from homonym.io.special_files import is_special
 from homonym.settings import CLUSTERING, EXTRACTION, UNTUNED, WEIGHT_SEEDS, Settings, load_settings, parse_weights
@@ -758,7 +758,7 @@ def _failed(broken: Exception) -> int:
         _report(reason, broken)
     elif isinstance(broken, OSError):
         where = f": {broken.filename}" if broken.filename else ""
-        reason = f"{broken.strerror or broken}{where}"
+        reason = f"{reason_of(broken)}{where}"
         if _is_about_printing(broken):
             reason = f"standard output cannot be written ({reason}); files that the command has written are complete"
         _report(f"{reason}.", broken)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import orjson
 
-from homonym.errors import OutputError
+from homonym.errors import OutputError, reason_of
 from homonym.io.outputs import open_atomic, write_atomic
 from homonym.io.result_directory import is_result
 from homonym.synthetic.corpus import Corpus
@@ -71,7 +71,7 @@ def _directory(path: Path) -> Path:
         path.mkdir(exist_ok=True)
     except OSError as broken:
         raise OutputError(
-            f"{path} cannot be made: {broken.strerror or broken}; name a directory in a place that exists."
+            f"{path} cannot be made: {reason_of(broken)}; name a directory in a place that exists."
         ) from broken
     return path
 

@@ -119,7 +119,7 @@ def _separate_by_second_initial(givens: Sequence[Given], clash: Matrix) -> None:
     second = np.array([given[1] if len(given) > 1 and len(given[0] + given[1]) == 2 else "" for given in givens])
     possible = [second_initials(given[0]) if len(given) == 1 else frozenset() for given in givens]
     for letter in set(second.tolist()) - {""}:
-        others = np.array([len(letters) > 0 and letter not in letters for letters in possible])
+        others = np.array([bool(letters) and letter not in letters for letters in possible])
         pairs = np.ix_(second == letter, others)
         clash[pairs] = clash.T[pairs] = True
 

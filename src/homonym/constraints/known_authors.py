@@ -49,13 +49,12 @@ def with_known_authors(block_start: Integers, found: FoundConstraints | None, ol
     `old` is the number of the author of each mention, −1 if it has none.
     """
     group = _first_of_author(old)
-    blocks = len(block_start) - 1
     if found is None:
         nothing = np.zeros(len(old), np.int32)
         inside = (group - _first_of_block(block_start)).astype(np.int32)
         return Constraints(inside, nothing, np.zeros(2, np.int64), np.zeros(0, np.int32))
     group = _join_must_links(found.evidence, found.must_links.representative, group, old, separate=False)
-    return build_constraints(found.evidence, group, found.has_cannot_links, (0, blocks))
+    return build_constraints(found.evidence, group, found.has_cannot_links, (0, len(block_start) - 1))
 
 
 def place_new_mentions(

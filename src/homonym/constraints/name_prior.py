@@ -130,10 +130,7 @@ class FullNames:
 
     def of_blocks(self, first: int, last: int, trust: float) -> NamePrior | None:
         """The prior of the blocks `first` to `last` - 1; None if no name occurs twice in one of them."""
-        begin, end = self.block_start[[first, last]]
-        here = slice(begin, end)
-        part = FullNames(self.block_start[first : last + 1] - begin, self.full_name[here], self.namesakes[here])
-        return part.prior(trust)
+        return self.select(np.arange(first, last)).prior(trust)
 
     def prior(self, trust: float) -> NamePrior | None:
         """The prior of all blocks; None if names are not trusted, or no name occurs twice in a block."""

@@ -8,6 +8,7 @@ to the list of the places of their fields.
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -53,8 +54,7 @@ def read_layout(path: str) -> ArrowLayout:
         try:
             footer = _footer(stream)
             dictionaries, batches = _blocks(footer, _DICTIONARIES), _blocks(footer, _RECORD_BATCHES)
-            file_size = stream.seek(0, 2)
-            if sum(length for _, length, _ in dictionaries + batches) > file_size:
+            if sum(length for _, length, _ in dictionaries + batches) > os.fstat(stream.fileno()).st_size:
                 raise ValueError("messages overlap")
             size = sum(_batch(stream, offset, length).size for offset, length, _ in dictionaries)
         except _DAMAGES as error:
@@ -113,7 +113,7 @@ def _batch(stream: BinaryIO, offset: int, length: int) -> _Batch:
             raise ValueError("no data")
         batch = data + _uint32(metadata, data)
     rows = _field(metadata, batch, _LENGTH)
-    (number,) = struct.unpack_from("<q", metadata, rows) if rows else (0,)
+    number = _number("<q", metadata, rows) if rows else 0
     return _Batch(number, sum(_buffer_sizes(stream, offset + start + used, metadata, batch)))
 
 
@@ -136,15 +136,20 @@ def _buffer_sizes(stream: BinaryIO, body: int, metadata: memoryview, batch: int)
 
 def _field(metadata: memoryview, table: int, number: int) -> int:
     """The place of a field of a table; 0 if the table does not have it."""
-    places = table - struct.unpack_from("<i", metadata, table)[0]
+    places = table - _number("<i", metadata, table)
     if places < 0:
         raise IndexError("impossible place")
-    if 4 + 2 * number >= struct.unpack_from("<H", metadata, places)[0]:
+    if 4 + 2 * number >= _number("<H", metadata, places):
         return 0
-    distance: int = struct.unpack_from("<H", metadata, places + 4 + 2 * number)[0]
+    distance = _number("<H", metadata, places + 4 + 2 * number)
     return table + distance if distance else 0
 
 
+def _number(kind: str, metadata: memoryview, place: int) -> int:
+    """The number at a place, of a type that `struct` knows."""
+    (value,) = struct.unpack_from(kind, metadata, place)
+    return int(value)
+
+
 def _uint32(metadata: memoryview, place: int) -> int:
-    value: int = struct.unpack_from("<I", metadata, place)[0]
-    return value
+    return _number("<I", metadata, place)

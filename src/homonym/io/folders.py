@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from homonym.errors import OutputError
-from homonym.io.outputs import require_writable_parent, sync_directory, sync_file
+from homonym.errors import OutputError, reason_of
+from homonym.io.outputs import random_token, require_writable_parent, sync_directory, sync_file
 from homonym.io.special_files import is_special
 
 
@@ -32,7 +31,7 @@ def written_folder(path: Path, files: Sequence[str]) -> Iterator[Path]:
     """An empty directory, which gets the name `path` if the block succeeds and has written the files."""
     require_folder(path, files)
     target = Path(os.path.realpath(path))
-    place = f".{os.getpid()}-{secrets.token_hex(4)}"
+    place = f".{os.getpid()}-{random_token()}"
     folder, former = (target.with_name(f"{place}.{kind}.{target.name}") for kind in ("partial", "former"))
     try:
         os.mkdir(folder)
@@ -45,7 +44,7 @@ def written_folder(path: Path, files: Sequence[str]) -> Iterator[Path]:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was kept.") from error
 
 
 def _publish(folder: Path, target: Path, former: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from homonym.errors import InputError
+from homonym.errors import InputError, reason_of
 from homonym.io.outputs import Paths, as_paths
 from homonym.io.paths import printable
 from homonym.io.result_directory import DOCUMENTS, FILES, MARKER, is_result
@@ -49,7 +49,7 @@ PARQUET = b"PAR1"
 COLUMNAR = (PARQUET, b"ARROW1")
 
 _BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -98,7 +98,6 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.head, self.has_mark = b"", False
         self._bytes_read = self._lines = 0
         self._opened: list[Any] = []
         self._state: tuple[int, int] | None = None
@@ -181,7 +180,7 @@ class Source:
 
         Unlike `blocks`, this keeps bytes that are not valid UTF-8, and byte order marks inside.
         """
-        if self._decode is not None and not self._start.startswith(codecs.BOM_UTF8):
+        if not self._start.startswith(codecs.BOM_UTF8):
             yield from self._all_blocks()
             return
         yield self._start.removeprefix(codecs.BOM_UTF8)
@@ -321,7 +320,7 @@ def _encoding(start: bytes) -> str | None:
     """
     for mark, name in _BYTE_ORDER_MARKS.items():
         if start.startswith(mark):
-            return "utf-8-sig" if mark == codecs.BOM_UTF8 else name
+            return name
     if start.startswith(COLUMNAR):
         return None
     sample = start[:200]
@@ -352,7 +351,7 @@ def unreadable(path: Path, error: OSError) -> InputError:
     """The error for a file that cannot be read."""
     if os.path.isdir(path):  # unlike path.is_dir(), it never raises
         return InputError(f"{path} is a directory; name the files in it.")
-    return InputError(f"{path} cannot be read: {error.strerror or error}; check the path.")
+    return InputError(f"{path} cannot be read: {reason_of(error)}; check the path.")
 
 
 def require_files(paths: list[Path]) -> None:
@@ -435,8 +434,9 @@ def _files_below(folder: Path) -> list[Path]:
 def _require_directory(error: OSError) -> None:
     """Fail if a directory cannot be read, because its files would be missing; one that has vanished has none."""
     if not isinstance(error, FileNotFoundError):
-        reason = error.strerror or str(error)
-        raise InputError(f"{error.filename} cannot be read: {reason}; get access to it, or name the files to read.")
+        raise InputError(
+            f"{error.filename} cannot be read: {reason_of(error)}; get access to it, or name the files to read."
+        )
 
 
 def _documents_of(result: Path) -> Path:

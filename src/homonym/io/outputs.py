@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-from homonym.errors import OutputError, SettingsError, described
+from homonym.errors import OutputError, SettingsError, described, reason_of
 from homonym.io.special_files import copy_to_special, is_special
 
 Paths = str | Path | Sequence[str | Path]
@@ -106,6 +106,11 @@ def side_file(path: Path, ending: str) -> Path:
     return path.with_name(name + ending)
 
 
+def random_token() -> str:
+    """A part of a name that nobody can guess, of 8 characters."""
+    return secrets.token_hex(4)
+
+
 def _partial_name(name: str, process: int, token: str) -> str:
     # Keeps the suffixes, because writers choose the format by them.
     return f".{process}-{token}.partial.{name}"
@@ -116,7 +121,7 @@ def _create_partial(path: Path) -> Path:
 
     The name is random and the file must be new. So another user of the directory cannot put a link in its place.
     """
-    partial = path.with_name(_partial_name(path.name, os.getpid(), secrets.token_hex(4)))
+    partial = path.with_name(_partial_name(path.name, os.getpid(), random_token()))
     os.close(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666))
     return partial
 
@@ -141,7 +146,7 @@ def atomic_path(path: Path, *, durable: bool = True) -> Iterator[Path]:
         with _copied_to_special(path) if is_special(path) else _renamed(_target(path), durable=durable) as partial:
             yield partial
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was kept.") from error
 
 
 @contextmanager

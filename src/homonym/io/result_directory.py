@@ -12,7 +12,6 @@ import ctypes
 import errno
 import glob
 import os
-import secrets
 import shutil
 import stat
 import time
@@ -22,10 +21,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from homonym.errors import InputError, OutputError, require_type
+from homonym.errors import InputError, OutputError, reason_of, require_type
 from homonym.io.folders import take_place
-from homonym.io.outputs import first_within, require_writable_parent, sync_directory, sync_file
-from homonym.io.special_files import is_special
+from homonym.io.outputs import first_within, random_token, require_writable_parent, sync_directory, sync_file
+from homonym.io.special_files import NO_LINK, is_special
 
 try:
     import fcntl as _fcntl
@@ -82,7 +81,7 @@ def names_directory(output: str | Path) -> bool:
 def is_result(path: Path) -> bool:
     """Whether a path is a result directory, by its marker."""
     try:
-        opened = os.open(path / MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        opened = os.open(path / MARKER, os.O_RDONLY | NO_LINK)
     except OSError:
         return False
     try:
@@ -163,7 +162,7 @@ def _require_replaceable(target: Path, shown: Path) -> None:
     try:
         names = os.listdir(target)
     except OSError as error:
-        raise OutputError(f"{shown} cannot be read: {error.strerror or error}; name another directory.") from error
+        raise OutputError(f"{shown} cannot be read: {reason_of(error)}; name another directory.") from error
     if names and not is_result(target):
         raise OutputError(
             f"{shown} is not empty and not a result of homonym ({min(names)} is in it); name another directory."
@@ -193,7 +192,7 @@ def written_directory(path: Path) -> Iterator[Path]:
     """
     target = _target(path)
     require_result_place(path)
-    folder = target.with_name(_temporary_name("partial", os.getpid(), secrets.token_hex(4), target.name))
+    folder = target.with_name(_temporary_name("partial", os.getpid(), random_token(), target.name))
     try:
         os.mkdir(folder)
         try:
@@ -204,7 +203,7 @@ def written_directory(path: Path) -> Iterator[Path]:
         finally:
             _remove_own_files(folder)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was kept.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was kept.") from error
     except OutputError as error:  # about a file in the temporary directory
         raise OutputError(str(error).replace(str(folder), str(path))) from error
 
@@ -221,7 +220,7 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
     system can do that.
     """
     target = _target(path)
-    folder = target.with_name(_temporary_name("partial", os.getpid(), secrets.token_hex(4), target.name))
+    folder = target.with_name(_temporary_name("partial", os.getpid(), random_token(), target.name))
     try:
         os.mkdir(folder)
         try:
@@ -242,7 +241,7 @@ def changed_directory(path: Path, state: ResultState | None = None) -> Iterator[
         finally:
             _merge_into(folder, target)
     except OSError as error:
-        raise OutputError(f"{path} cannot be written: {error.strerror or error}; nothing was changed.") from error
+        raise OutputError(f"{path} cannot be written: {reason_of(error)}; nothing was changed.") from error
     except (InputError, OutputError) as error:  # about a file in the temporary directory
         text = str(error).replace(str(folder), str(path)).replace("nothing was kept", "the result is as before")
         raise type(error)(text) from error
@@ -325,7 +324,7 @@ def _locked_marker(path: Path, *, shared: bool) -> int | None:
         return None
     while time.monotonic() < until:
         with suppress(FileNotFoundError):  # the directories are being swapped, in several steps
-            lock = os.open(marker, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            lock = os.open(marker, os.O_RDONLY | NO_LINK)
             try:
                 if _has_locked(lock, shared=shared) and os.path.samestat(os.fstat(lock), os.stat(marker)):
                     return lock
@@ -375,15 +374,13 @@ def _exchange(folder: Path, target: Path) -> None:
     """Swap the names of two directories: in one step, or in three where the system cannot do that."""
     if _exchanged(folder, target):
         return
-    former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
+    former = _former(folder)
     take_place(folder, target, former)
     os.rename(former, folder)
 
 
 def _exchanged(folder: Path, target: Path) -> bool:
     """Whether the system has swapped the names of two directories in one step (Linux, on most file systems)."""
-    if os.name != "posix":
-        return False
     renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if renameat2 is None:
         return False
@@ -411,6 +408,11 @@ def _temporary_name(kind: str, process: int | str, token: str, name: str) -> str
     return f".{process}-{token}.{kind}.{name}"
 
 
+def _former(folder: Path) -> Path:
+    """The name for an older result while a folder takes its place."""
+    return folder.with_name(folder.name.replace(".partial.", ".former.", 1))
+
+
 def _publish(folder: Path, target: Path, shown: Path) -> None:
     """Give a complete directory its name; an older result is put back if that fails."""
     if not os.path.isdir(target) or not os.listdir(target):
@@ -418,7 +420,7 @@ def _publish(folder: Path, target: Path, shown: Path) -> None:
         sync_directory(target.parent)
         return
     _require_replaceable(target, shown)  # again, because it may have changed during the run
-    former = target.with_name(folder.name.replace(".partial.", ".former.", 1))
+    former = _former(folder)
     with locked_decisions(target):
         take_place(folder, target, former)
         sync_directory(target.parent)
@@ -467,7 +469,7 @@ def recover_directory(path: Path, process: int) -> None:
     target = _target(path)
     for kind in ("former", "partial"):
         pattern = _temporary_name(kind, process, "*", glob.escape(target.name))
-        for found in target.parent.glob(pattern):
+        for found in sorted(target.parent.glob(pattern)):
             if found.is_symlink() or not found.is_dir():
                 continue
             if kind == "former" and not os.path.lexists(target):

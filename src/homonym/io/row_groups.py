@@ -161,8 +161,9 @@ def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: b
     footer = _Footer.parse(content.slice(content.size - 8 - length, length).to_pybytes())
     if footer.schema != schema:
         raise UnusualLayoutError
-    output.write(content.slice(footer.groups[0].begin, footer.groups[0].size))
-    return footer.groups[0]
+    (group,) = footer.groups
+    output.write(content.slice(group.begin, group.size))
+    return group
 
 
 def _copy(stream: IO[bytes], output: IO[bytes], begin: int, size: int) -> None:

@@ -10,6 +10,9 @@ import time
 from pathlib import Path
 from typing import IO, Any
 
+# Flags to open a file of this program by its name: a link in its place is an error, and a pipe does not block.
+NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK
+
 # Seconds to wait until another program opens the other end of a named pipe.
 PATIENCE = 30.0
 

@@ -37,9 +37,7 @@ def read_header(line: str, accepts: Callable[[tuple[str, ...]], bool]) -> Header
     """
     line = line.lstrip("\ufeff").strip("\r\n")
     best: Header | None = None
-    for separator in SEPARATORS:
-        if line.count(separator) < (len(best.names) if best else 1):
-            continue
+    for separator in filter(line.count, SEPARATORS):  # those in the line
         names = tuple(map(str.strip, _header_cells(line, separator)))
         if len(names) > (len(best.names) if best else 1) and accepts(names):
             best = Header(names, separator)

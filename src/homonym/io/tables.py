@@ -103,7 +103,7 @@ class TableReader:
     def _detect_text(self, key: str) -> Literal["csv", "jsonl"]:
         lines = enumerate(self.source.head.split(line_end(self.source.head)), 1)
         start = list(islice(((number, text) for number, text in lines if text.strip()), _LINES_TO_DETECT))
-        if len(start) > 1 and is_separator_hint(start[0][1]):
+        if start and is_separator_hint(start[0][1]):
             del start[0]
         if not start:
             raise InputError(f"{self.name} holds nothing but blank lines; check how it was made.")
@@ -195,8 +195,9 @@ class TableReader:
         except pa.ArrowInvalid:
             if not refused:
                 raise
-            place = self.place(refused[0].number - self._header_line - 1)
-            raise InputError(f"{place}: {_wrong_width(refused[0])}; correct or remove the row.") from None
+            row = refused.pop()
+            place = self.place(row.number - self._header_line - 1)
+            raise InputError(f"{place}: {_wrong_width(row)}; correct or remove the row.") from None
 
     @cached_property
     def _json_lines(self) -> Iterator[tuple[int, bytes, str]]:
@@ -369,10 +370,10 @@ def _readable_batches(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBa
                         read += piece.num_rows
                 lost, reason = expected - read, f"{place} ends before its last row"
             except _FAILURES as error:
-                lost, reason = max(1, (expected or 0) - read), f"{place} cannot be read ({first_line(error)})"
-            if lost > 0:  # a damaged file may claim any number of rows, but a row takes about a byte at least
-                gone = f"{counted(lost, 'row')} {'is' if lost == 1 else 'are'} lost"
-                yield repeat(f"{reason}; {gone}", min(lost, os.path.getsize(path)))
+                lost, reason = max(1, (expected or 1) - read), f"{place} cannot be read ({first_line(error)})"
+            gone = f"{counted(lost, 'row')} {'is' if lost == 1 else 'are'} lost"
+            # A damaged file may claim any number of rows, but a row takes about a byte at least.
+            yield repeat(f"{reason}; {gone}", min(lost, os.path.getsize(path)))
 
 
 def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -752,7 +753,7 @@ def _rows_with(
     for group in groups:
         mask = matches.slice(begin, file.metadata.row_group(group).num_rows)
         begin += len(mask)
-        if pc.any(mask, min_count=0).as_py():
+        if pc.any(mask).as_py():
             chosen.append(group)
             masks += mask.chunks
     if chosen:
@@ -764,7 +765,7 @@ def row_groups_with(file: pq.ParquetFile, column: str, values: pa.Array) -> list
     return [
         group
         for group in _groups_that_may_have(file, column, pc.unique(values).sort())
-        if pc.any(pc.is_in(file.read_row_group(group, columns=[column])[column], values), min_count=0).as_py()
+        if pc.any(pc.is_in(file.read_row_group(group, columns=[column])[column], values)).as_py()
     ]
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import date, timedelta
+from itertools import chain, islice
 from typing import IO, Any
 from xml.parsers import expat
 
@@ -39,6 +39,7 @@ _FIRST_ROWS = 20
 
 _BLOCK = 1 << 16
 _MERGED = re.compile(rb"""<(?:\w{1,20}:)?mergeCell\s+ref=["']([A-Z]{1,3})(\d{1,7}):([A-Z]{1,3})(\d{1,7})["']""")
+_WHOLE = re.compile(r"\d{1,11}")
 _PLACE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _WHITE = re.compile(r"\s+")
@@ -147,25 +148,14 @@ class SheetText:
 
 def _lines(rows: Iterator[Row]) -> Iterator[bytes]:
     """CSV lines; rows that the sheet leaves out are empty lines."""
-    first: deque[Row] = deque()
-    for row in rows:
-        first.append(row)
-        if len(first) == _FIRST_ROWS:
-            break
+    first = list(islice(rows, _FIRST_ROWS))
     width = max((len(cells) for _, cells in first), default=0)
     line = 0
-    for number, cells in _chained(first, rows):
-        if number > line + 1:
-            yield b"\n" * (number - line - 1)
-        line = number
+    for number, cells in chain(first, rows):
         padded = cells + [""] * (width - len(cells))
-        yield ",".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in padded).encode(errors="replace") + b"\n"
-
-
-def _chained(first: deque[Row], others: Iterator[Row]) -> Iterator[Row]:
-    while first:
-        yield first.popleft()
-    yield from others
+        text = ",".join(f'"{cell.replace(chr(34), chr(34) * 2)}"' for cell in padded).encode(errors="replace")
+        yield b"\n" * (number - line - 1) + text + b"\n"
+        line = number
 
 
 def _parsed(archive: zipfile.ZipFile, info: zipfile.ZipInfo, reader: _Reader) -> Iterator[None]:
@@ -258,11 +248,11 @@ class _SheetReader(_Reader):
         super().__init__()
         self._shared, self._dates, self._first_day = shared, dates, _DAYS_BEFORE[is_1904]
         self._rows: list[Row] = []
-        self._row, self._cells = 0, list[str]()
-        self._column, self._kind, self._style = 0, "", ""
+        self._row = self._column = self._size = 0
+        self._kind = self._style = ""
+        self._cells: list[str] = []
         self._parts: list[str] = []
         self._is_value = self._in_pronunciation = False
-        self._size = 0
 
     def taken(self) -> list[Row]:
         """The rows that ended since the last call."""
@@ -271,8 +261,7 @@ class _SheetReader(_Reader):
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "row":
-            given = attributes.get("r", "")
-            number = int(given) if given.isdecimal() and len(given) < 9 else 0
+            number = _whole(attributes.get("r", ""))
             self._row = number if self._row < number <= MAX_ROWS else self._row + 1
             self._cells, self._column, self._size = [], -1, 0
         elif name == "c":
@@ -297,7 +286,7 @@ class _SheetReader(_Reader):
         self._is_value = False
         if name == "rPh":
             self._in_pronunciation = False
-        elif name == "c" and self._parts and 0 <= self._column < MAX_COLUMNS:
+        elif name == "c" and self._parts and self._column < MAX_COLUMNS:
             written = "".join(self._parts)
             value = self._value(written)
             self._add_size(len(value) - len(written))  # shared texts are longer than their numbers
@@ -309,7 +298,7 @@ class _SheetReader(_Reader):
 
     def _value(self, written: str) -> str:
         if self._kind == "s":
-            place = int(written) if written.strip().isdecimal() and len(written) < 12 else -1
+            place = _whole(written.strip())
             return self._shared[place] if 0 <= place < len(self._shared) else ""
         if self._kind == "n":
             return self._number(written.strip())
@@ -328,6 +317,15 @@ class _SheetReader(_Reader):
             with suppress(OverflowError):
                 return (self._first_day + timedelta(days=int(number))).isoformat()
         return str(int(number)) if number.is_integer() and abs(number) < 1e15 else written
+
+
+def _whole(digits: str) -> int:
+    """A number of at most 11 digits; -1 if it is something else.
+
+    >>> _whole("007"), _whole("9" * 11), _whole("9" * 12), _whole("-2"), _whole("")
+    (7, 99999999999, -1, -1, -1)
+    """
+    return int(digits) if _WHOLE.fullmatch(digits) else -1
 
 
 def _column(letters: str) -> int:
@@ -356,7 +354,7 @@ class _MergedCells:
         self._starts: dict[int, list[tuple[int, int]]] = {}
         self._open: dict[int, tuple[int, str]] = {}
         for first, top, last, bottom in _merged(archive, info):
-            if first == last and int(top) < int(bottom):
+            if first == last:
                 self._starts.setdefault(int(top), []).append((_column(first.decode()), int(bottom)))
 
     def fill(self, row: int, cells: list[str]) -> None:
@@ -364,7 +362,7 @@ class _MergedCells:
         for column, (last, value) in list(self._open.items()):
             if row > last:
                 del self._open[column]
-            elif value and column < MAX_COLUMNS:
+            elif value:
                 cells += [""] * (column + 1 - len(cells))
                 cells[column] = cells[column] or value
         for column, last in self._starts.get(row, ()):
@@ -373,15 +371,14 @@ class _MergedCells:
 
 def _merged(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> list[tuple[bytes, bytes, bytes, bytes]]:
     """The ranges of merged cells, which a sheet lists behind its rows."""
-    found: list[tuple[bytes, bytes, bytes, bytes]] = []
+    found: dict[tuple[bytes, bytes, bytes, bytes], None] = {}
     tail = b""
     with suppress(*ZIP_FAILURES), archive.open(info) as stream:  # reading the rows reports damage
         while (block := stream.read(1 << 20)) and len(found) < MAX_MERGED:
             text = tail + block
-            matches = list(_MERGED.finditer(text))
-            found += [(match[1], match[2], match[3], match[4]) for match in matches]
-            tail = text[max(matches[-1].end() if matches else 0, len(text) - 100) :]
-    return found[:MAX_MERGED]
+            found |= dict.fromkeys((match[1], match[2], match[3], match[4]) for match in _MERGED.finditer(text))
+            tail = text[-100:]
+    return list(found)[:MAX_MERGED]
 
 
 class _Elements(_Reader):

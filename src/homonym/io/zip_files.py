@@ -59,8 +59,8 @@ def _list_bytes(stream: IO[bytes], size: int) -> int:
         end = tail.rfind(_END)
     if end < 0 or end + _END_BYTES > len(tail):
         return 0  # zipfile reports it
-    stated: int = struct.unpack_from("<L", tail, end + 12)[0]
+    (stated,) = struct.unpack_from("<L", tail, end + 12)
     before = end - _LOCATOR_BYTES - _END_64_BYTES
     if before >= 0 and tail.startswith(_END_64, before):  # of large files
-        stated = struct.unpack_from("<Q", tail, before + 40)[0]
-    return stated
+        (stated,) = struct.unpack_from("<Q", tail, before + 40)
+    return int(stated)

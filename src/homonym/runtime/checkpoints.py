@@ -19,8 +19,9 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any, TypeVar
 
-from homonym.errors import first_line
+from homonym.errors import first_line, reason_of
 from homonym.io.outputs import sync_directory
+from homonym.io.special_files import NO_LINK
 
 # The folder of the manifest in a work directory.
 DONE = "done"
@@ -59,7 +60,7 @@ def digest_of_file(path: Path) -> str:
 
 def open_plain(path: Path) -> BufferedReader:
     """Open a regular file for reading; anything else at that path, such as a link or a pipe, is an OSError."""
-    stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))  # noqa: SIM115
+    stream = open(path, "rb", opener=lambda name, flags: os.open(name, flags | NO_LINK))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
         raise OSError(f"{path} is not a regular file")
@@ -192,7 +193,7 @@ class Manifest:
                 with open_plain(self.work / file) as stream:
                     found = hashlib.file_digest(stream, new_digest).hexdigest()
             except OSError as error:
-                raise ValueError(f"{file} cannot be read ({error.strerror or error})") from error
+                raise ValueError(f"{file} cannot be read ({reason_of(error)})") from error
             if found != expected:
                 raise ValueError(f"{file} differs from its digest")
 

@@ -21,8 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from homonym.errors import InputError, OutputError, SettingsError
+from homonym.errors import InputError, OutputError, SettingsError, reason_of
 from homonym.io.outputs import require_directory, sync_directory
+from homonym.io.special_files import NO_LINK
 from homonym.runtime.checkpoints import Manifest, open_plain, write_file
 from homonym.runtime.own_files import ALL, GROUPS, LOCK, MARKER, remove_own, require_own
 
@@ -135,7 +136,7 @@ def _open(path: Path, *, lasting: bool) -> WorkDirectory:
             os.close(lock)
             raise
     except OSError as error:
-        raise OutputError(f"{path} cannot be a work directory: {error.strerror or error}; name another.") from error
+        raise OutputError(f"{path} cannot be a work directory: {reason_of(error)}; name another.") from error
 
 
 def _place(path: Path, *, lasting: bool) -> Path:
@@ -156,7 +157,7 @@ def _locked(path: Path) -> int:
             sync_directory(path.parent)
         try:
             _require_ours(path)
-            lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+            lock = os.open(path / LOCK, os.O_RDWR | os.O_CREAT | NO_LINK, 0o600)
         except FileNotFoundError:  # another run has just ended here and removed the directory
             continue
         try:
