@@ -302,8 +302,9 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
     """
     connection.execute(
         f"""CREATE TABLE chosen AS
-            SELECT author, row_number() OVER (ORDER BY md5(author_id)) - 1 AS place FROM people
-            WHERE documents >= {MIN_DOCUMENTS} ORDER BY md5(author_id) LIMIT {MAX_PSEUDO}"""
+            SELECT author, row_number() OVER (ORDER BY digest) - 1 AS place
+            FROM (SELECT author, md5(author_id) AS digest FROM people WHERE documents >= {MIN_DOCUMENTS}
+                  ORDER BY digest LIMIT {MAX_PSEUDO})"""
     )
     connection.execute(
         """CREATE TABLE memberships AS
