@@ -290,7 +290,7 @@ from homonym import disambiguate, Settings
 def kill(*arguments, **options):
     os.kill(os.getpid(), signal.SIGKILL)
 if sys.argv[1] == "summarise":
-    LocalEngine.write_summaries = kill
+    LocalEngine._write_summaries = kill
 elif sys.argv[1] == "publish":
     result_directory._publish = kill
 elif sys.argv[1] == "between":

@@ -302,7 +302,8 @@ def summarise_loaded(connection: duckdb.DuckDBPyConnection) -> pa.Table:
            WHERE document IS NOT NULL GROUP BY author, document ORDER BY author, document"""
     ).to_arrow_table()
     queries, pairs = Queries(connection), (members["author"].to_numpy(), members["document"].to_numpy())
-    summarise_authors(queries, lambda: queries.load("partners", first_partners(*pairs, MOST, MAX_COAUTHORS)))
+    with meanwhile(partial(first_partners, *pairs, MOST, MAX_COAUTHORS)) as partners:
+        summarise_authors(queries, lambda: queries.load("partners", partners.result()))
     connection.execute("ALTER TABLE affiliations RENAME TO numbered_affiliations")
     connection.execute(
         """CREATE VIEW affiliations AS SELECT n.author, t.text AS affiliation, n.count FROM numbered_affiliations n

@@ -63,9 +63,11 @@ class ReloadedBlocks:
         return self.numbered.features(numbers)
 
 
-def reload_blocks(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReloadedBlocks:
-    """Encode some blocks of a result again; `settings` are those of the result, and files go to an empty `folder`."""
-    rows = rows_of_blocks(result, blocks)
+def reload_blocks(result: Path, rows: pa.Table, settings: Settings, folder: Path) -> ReloadedBlocks:
+    """Encode some blocks of a result again, of which these are the `rows_of_blocks`.
+
+    `settings` are those of the result, and files go to an empty `folder`.
+    """
     found = reload_rows(DocumentBags.read(result, rows["document_id"], settings), rows, folder)
     if len(found.documents) < len(pc.unique(rows["document_id"])):
         raise other_mentions(result)

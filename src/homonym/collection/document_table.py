@@ -412,13 +412,30 @@ def _numbered(texts: list[pa.Array]) -> tuple[pa.ChunkedArray, pa.Array]:
     return pa.chunked_array(numbers, pa.int32()), known.take(order)
 
 
+# Bytes of documents that are made rows of the table at once. With few documents, the search for unusual names takes
+# longer to start than to run.
+_BYTES_AT_ONCE = 16 << 20
+
+
+def _gathered(chosen: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The same rows in tables of about `_BYTES_AT_ONCE` bytes."""
+    waiting, size = list[pa.RecordBatch](), 0
+    for batch in chosen:
+        waiting.append(batch)
+        size += batch.nbytes
+        if size >= _BYTES_AT_ONCE:
+            yield pa.Table.from_batches(waiting).cast(CHOSEN)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting).cast(CHOSEN)
+
+
 def write_document_table(chosen: Iterable[pa.RecordBatch], path: Path, references: Path, threads: int) -> None:
     """Write rows of CHOSEN, which are in order, as a table of documents, and another table with their references."""
-    tables = (pa.Table.from_batches([batch]).cast(CHOSEN) for batch in chosen)
     with pq.ParquetWriter(references, REFERENCES, compression="lz4", use_dictionary=False) as writer:
 
         def rows() -> Iterator[pa.Table]:
-            for _, found in map_in_order(rows_with_references, tables, threads):
+            for _, found in map_in_order(rows_with_references, _gathered(chosen), threads):
                 writer.write_table(found.select(REFERENCES.names).cast(REFERENCES))
                 yield found.select(DOCUMENTS.names)
 

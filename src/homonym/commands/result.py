@@ -240,20 +240,17 @@ def write_result(
         _write_files(run, engine, found, written, place, place.files)
         return
     # Only a result directory needs these; importing them takes a thirtieth of a small run.
-    from homonym.calibration.confidence import confidence_to_json
-    from homonym.constraints.evidence import write_user_pairs
     from homonym.corpus.decision_targets import require_decided_mentions
     from homonym.report.run_page import write_run_page
 
     with written_directory(place.output) as folder:
-        _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
-        run.warnings.extend(require_decided_mentions(place.output, folder))
-        with run.stages.stage("summarise"):
-            members = _write_tables(engine, collection, found, folder)
-            if pairs and not collection.of_mentions:
-                write_user_pairs(folder / PAIRS, pairs)
-            if confidence and not collection.of_mentions:
-                write_json(folder / CONFIDENCE, confidence_to_json(confidence))
+        with engine.summaries_written(collection, found, folder) as summaries:
+            _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
+            run.warnings.extend(require_decided_mentions(place.output, folder))
+            with run.stages.stage("summarise"):
+                if not collection.of_mentions:
+                    _write_kept(engine, collection, folder, pairs, confidence)
+                members = summaries()
         with run.stages.stage("examine"):
             page = _examine(run, collection, folder, members)
         given = run.settings.model_dump(mode="json", exclude_unset=True)
@@ -265,13 +262,22 @@ def write_result(
         run.log.write(folder / LOG, finished=True, durable=True)
 
 
-def _write_tables(
-    engine: AnyEngine, collection: EncodedCollection[Any], found: FoundAuthors[Any], folder: Path
-) -> ResultMembers | None:
-    """Write the tables besides that of mentions; returns what the last one was made of, if the engine still has it."""
-    if not collection.of_mentions:
-        engine.write_documents(collection, folder)
-    return engine.write_summaries(collection, found, folder)
+def _write_kept(
+    engine: AnyEngine,
+    collection: EncodedCollection[Any],
+    folder: Path,
+    pairs: UserPairs | None,
+    confidence: Confidence | None,
+) -> None:
+    """Write the documents, and what else later runs need of a result with documents."""
+    from homonym.calibration.confidence import confidence_to_json
+    from homonym.constraints.evidence import write_user_pairs
+
+    engine.write_documents(collection, folder)
+    if pairs:
+        write_user_pairs(folder / PAIRS, pairs)
+    if confidence:
+        write_json(folder / CONFIDENCE, confidence_to_json(confidence))
 
 
 def _examine(run: Run, collection: EncodedCollection[Any], folder: Path, members: ResultMembers | None) -> PageContent:

@@ -189,10 +189,13 @@ class Engine(Protocol[PartsData, CollectionData, AuthorsData]):
         (result_statistics.py).
         """
 
-    def write_summaries(
+    def summaries_written(
         self, collection: EncodedCollection[CollectionData], found: FoundAuthors[AuthorsData], folder: Path
-    ) -> ResultMembers | None:
-        """Write the table of authors to a result directory; returns what it was made of, if that is in memory."""
+    ) -> AbstractContextManager[Callable[[], ResultMembers | None]]:
+        """Write the table of authors to a result directory while a block runs, or when it calls the given function.
+
+        The function returns what the table was made of, if that is in memory.
+        """
 
 
 AnyEngine = Engine[Any, Any, Any]
@@ -462,12 +465,6 @@ class AuthorRows:
         confidence = _rounded(self.author_confidence)
         columns = ["document_id", "position", "name", "parsed_name", "year"]
 
-        def batches() -> Iterator[tuple[int, pa.RecordBatch]]:
-            first = 0
-            for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
-                yield first, batch
-                first += len(batch)
-
         def facts_of(numbered: tuple[int, pa.RecordBatch]) -> pa.Table:
             first, batch = numbered
             rows = slice(first, first + len(batch))
@@ -480,10 +477,10 @@ class AuthorRows:
             }
             return pa.table(found).select(NAMED_FACTS.names).cast(NAMED_FACTS)
 
-        for _, table in map_in_order(facts_of, batches(), threads):
+        for _, table in map_in_order(facts_of, self._batches(columns), threads):
             yield table
 
-    def tables(self, *, more: bool = False) -> Iterator[pa.Table]:
+    def tables(self, threads: int = 1, *, more: bool = False) -> Iterator[pa.Table]:
         """The rows of schema.AUTHORS: mentions with their author ids; with `more`, also what facts need."""
         found = {
             "constraint": self.constraint,
@@ -491,20 +488,30 @@ class AuthorRows:
             "author_confidence": _rounded(self.author_confidence),
         }
         columns = [name for name in AUTHORS.names if name not in {"author_id", *found}]
-        read = [*columns, *(["year", "parsed_name"] if more else [])]
-        done = 0
-        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=read):
+        schema = MORE if more else AUTHORS
+
+        def rows_of(numbered: tuple[int, pa.RecordBatch]) -> pa.Table:
+            first, batch = numbered
             rows = pa.Table.from_batches([batch])
-            rows = rows.append_column("author_id", self.ids.of(batch["block"], done))
+            rows = rows.append_column("author_id", self.ids.of(batch["block"], first))
             for name, values in found.items():
                 nulls = pa.nulls(len(batch), AUTHORS.field(name).type)
-                rows = rows.append_column(name, nulls if values is None else values.slice(done, len(batch)))
+                rows = rows.append_column(name, nulls if values is None else values.slice(first, len(batch)))
             if more:
                 rows = rows.append_column("completeness", completeness(batch["parsed_name"]))
                 rows = rows.append_column("initials", initials(batch["parsed_name"]))
-            schema = MORE if more else AUTHORS
-            yield rows.select(schema.names).cast(schema)
-            done += len(batch)
+            return rows.select(schema.names).cast(schema)
+
+        read = [*columns, *(["year", "parsed_name"] if more else [])]
+        for _, table in map_in_order(rows_of, self._batches(read), threads):
+            yield table
+
+    def _batches(self, columns: list[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """Columns of the mentions in batches, each with the number of its first mention."""
+        first = 0
+        for batch in pq.ParquetFile(self.mentions_file).iter_batches(columns=columns):
+            yield first, batch
+            first += len(batch)
 
 
 def _rounded(confidence: Floats | None) -> pa.Array | None:

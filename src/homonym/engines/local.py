@@ -485,7 +485,7 @@ class LocalEngine:
         """Write the table of authors, and the trace if one is wanted."""
         if destination.trace:
             write_table(destination.trace, ROUNDS, found.data.rounds, excel=destination.excel)
-        rows = _reported(found.data.rows.tables(), advance)
+        rows = _reported(found.data.rows.tables(self.threads), advance)
         write_table(destination.path, AUTHORS, rows, excel=destination.excel)
 
     def write_documents(self, collection: Collection, folder: Path) -> None:
@@ -494,18 +494,32 @@ class LocalEngine:
         for path in (self.work / STORED).iterdir():
             link_or_copy(path, folder / path.name)
 
-    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> ResultMembers:
+    @contextmanager
+    def summaries_written(
+        self, collection: Collection, found: Found, folder: Path
+    ) -> Iterator[Callable[[], ResultMembers]]:
+        """Write the table of authors while the block runs: writing that of mentions mostly uses one core."""
+        # Its tables are read once or twice: writing them to a file took a sixth of the time of this stage.
+        with (
+            self._new_database(in_memory=True) as connection,
+            meanwhile(partial(self._write_summaries, connection, collection, found, folder)) as written,
+        ):
+            try:
+                yield written.result
+            except BaseException:
+                connection.interrupt()
+                raise
+        self._remove_database()
+
+    def _write_summaries(
+        self, connection: duckdb.DuckDBPyConnection, collection: Collection, found: Found, folder: Path
+    ) -> ResultMembers:
         """Write the table of authors, with the affiliations that documents have."""
         documents = None if collection.of_mentions else self.work / DOCUMENTS
-        # Its tables are read once or twice: writing them to a file took a sixth of the time of this stage.
-        with self._new_database(in_memory=True) as connection:
-            encoded, rows = collection.data.encoded, found.data.rows
-            author_ids, number = rows.ids.in_order(encoded)
-            facts = rows.facts(number, self.threads)
-            affiliations = load_facts(connection, facts, encoded.identifiers(), documents)
-            members = write_author_summaries(connection, author_ids, folder / AUTHORS_TABLE)
-        self._remove_database()
-        return ResultMembers(members, affiliations)
+        encoded, rows = collection.data.encoded, found.data.rows
+        author_ids, number = rows.ids.in_order(encoded)
+        affiliations = load_facts(connection, rows.facts(number, self.threads), encoded.identifiers(), documents)
+        return ResultMembers(write_author_summaries(connection, author_ids, folder / AUTHORS_TABLE), affiliations)
 
     @contextmanager
     def bags_stored(self, collection: Collection) -> Iterator[None]:

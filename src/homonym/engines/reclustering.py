@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from homonym.clustering.agglomerative import Clustering, cluster
 from homonym.clustering.arrays import Bags, Constraints, Frequencies, NamePrior
 from homonym.collection.author_ids import author_ids
-from homonym.collection.block_reload import ReloadedBlocks, changed, reload_blocks
+from homonym.collection.block_reload import ReloadedBlocks, changed, reload_blocks, rows_of_blocks
 from homonym.collection.encoded import Encoded
 from homonym.constraints.evidence import UserPairs, read_user_pairs
 from homonym.constraints.found_constraints import FoundConstraints, find_constraints
@@ -88,13 +88,18 @@ class ReclusteredBlock:
     features: Sequence[tuple[str, str]]
 
 
-def recluster(result: Path, blocks: Iterable[str], settings: Settings, folder: Path) -> ReclusteredBlocks:
+def recluster(
+    result: Path, blocks: Iterable[str], settings: Settings, folder: Path, rows: pa.Table | None = None
+) -> ReclusteredBlocks:
     """Cluster some blocks of a result again; fails if the authors are not those of a result that was never updated.
+
+    `rows` are the `rows_of_blocks`, if they were read already.
 
     Authors with mentions of several blocks (see constraints/across_blocks.py) are one cluster in each of them. The
     authors of updates and decisions follow from more than this clustering, so they may be others.
     """
-    reloaded = reload_blocks(result, blocks, settings, folder)
+    rows = rows_of_blocks(result, blocks) if rows is None else rows
+    reloaded = reload_blocks(result, rows, settings, folder)
     encoded = reloaded.encoded
     number = len(encoded.block_start) - 1
     found = find_constraints(encoded, settings, _pairs_among(result, reloaded.rows["mention_id"]))

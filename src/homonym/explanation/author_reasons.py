@@ -40,7 +40,7 @@ def author_reasons(result: Path, authors: Mapping[str, Sequence[str]]) -> dict[s
     order = sorted(pc.unique(rows["block"]).to_pylist(), key=str.encode)
     causes = AuthorCauses.read(result, rows["author_id"])
     with tempfile.TemporaryDirectory(prefix="homonym-") as work:
-        for block in recluster(result, order, load_settings(result / SETTINGS), Path(work)):
+        for block in recluster(result, order, load_settings(result / SETTINGS), Path(work), rows):
             explainer = BlockExplainer(block, causes)
             label = dict(zip(explainer.author_id, explainer.label.tolist(), strict=True))
             for author_id in filter(label.__contains__, authors[explainer.name]):

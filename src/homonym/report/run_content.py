@@ -259,9 +259,9 @@ def _choose(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _save(connection: duckdb.DuckDBPyConnection, table: str, query: str, order: str, limit: int | None = None) -> None:
     """Make a table of the first rows of a query; `place` is their number."""
-    first = f"ORDER BY {order} LIMIT {limit}" if limit is not None else ""
+    first = f"SELECT * FROM ({query}) ORDER BY {order} LIMIT {limit}" if limit is not None else query
     connection.execute(
-        f"CREATE TABLE {table} AS SELECT *, row_number() OVER (ORDER BY {order}) AS place FROM ({query}) {first}"
+        f"CREATE TABLE {table} AS SELECT *, row_number() OVER (ORDER BY {order}) AS place FROM ({first})"
     )
 
 

@@ -13,6 +13,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BufferedReader
@@ -154,7 +155,9 @@ class Manifest:
         """
         import orjson
 
-        contents = {file: self._digest(file) for file in files}
+        files = list(files)
+        with ThreadPoolExecutor(2) as pool:  # one waits for the disk while the other computes
+            contents = dict(zip(files, pool.map(self._digest, files), strict=True))
         if self.durable:
             for folder in sorted({(self.work / file).parent for file in contents} | {self.work}):
                 sync_directory(folder)

@@ -152,7 +152,7 @@ class Memberships:
         total = np.bincount(self.author[is_partner], size[self.document[is_partner]] - 1.0, self.count)
         if rare is not None:
             is_partner &= np.append(total <= rare, np.zeros(self.authors - self.count, bool))[self.author]
-        author, feature = self._together(np.flatnonzero(is_partner), chosen)
+        author, feature = self._together(is_partner, chosen)
         key = np.sort(author * max(self.count, 1) + feature)
         first = np.flatnonzero(np.diff(key, prepend=-1))
         count = np.diff(np.append(first, len(key))).astype(np.float64)
@@ -160,16 +160,25 @@ class Memberships:
         bags = _make_bags(author, feature, count, self.authors, self.count)
         return replace(bags, total=np.maximum(total, 1.0))
 
-    def _together(self, partner: Integers, chosen: NDArray[np.bool_] | None) -> tuple[Integers, Integers]:
-        """Author and co-author for each document of these rows and of the chosen authors."""
-        rows = np.flatnonzero(chosen[self.author]) if chosen is not None else np.arange(len(self.author))
-        # Numbers are sorted several times as fast as they are ordered by others.
-        rows = np.sort(self.document[rows] << 32 | rows) & (2**32 - 1)
-        size = np.bincount(self.document[rows], minlength=int(self.document.max(initial=-1)) + 1)
-        begin, size = starts(size)[:-1][self.document[partner]], size[self.document[partner]]
+    def _together(self, is_partner: NDArray[np.bool_], chosen: NDArray[np.bool_] | None) -> tuple[Integers, Integers]:
+        """Author and co-author for each document of the chosen authors and of these rows."""
+        # In the order of documents, what belongs together lies together in memory.
+        author, document, position = (
+            column[self._by_document] for column in (self.author, self.document, self.position)
+        )
+        rows = np.flatnonzero(chosen[author]) if chosen is not None else np.arange(len(author))
+        partner = np.flatnonzero(is_partner[self._by_document])
+        size = np.bincount(document[rows], minlength=int(document.max(initial=-1)) + 1)
+        begin, size = starts(size)[:-1][document[partner]], size[document[partner]]
         row, other = rows[ranges(begin, size)], np.repeat(partner, size)
-        differ = self.position[row] != self.position[other]
-        return self.author[row[differ]], self.author[other[differ]]
+        differ = position[row] != position[other]
+        return author[row[differ]], author[other[differ]]
+
+    @cached_property
+    def _by_document(self) -> Integers:
+        """The rows in the order of documents."""
+        # Numbers are sorted several times as fast as they are ordered by others.
+        return np.sort(self.document << 32 | np.arange(len(self.document))) & (2**32 - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,8 +302,9 @@ def _cut_in_two(connection: duckdb.DuckDBPyConnection) -> None:
     """
     connection.execute(
         f"""CREATE TABLE chosen AS
-            SELECT author, row_number() OVER (ORDER BY md5(author_id)) - 1 AS place FROM people
-            WHERE documents >= {MIN_DOCUMENTS} ORDER BY md5(author_id) LIMIT {MAX_PSEUDO}"""
+            SELECT author, row_number() OVER (ORDER BY digest) - 1 AS place
+            FROM (SELECT author, md5(author_id) AS digest FROM people WHERE documents >= {MIN_DOCUMENTS}
+                  ORDER BY digest LIMIT {MAX_PSEUDO})"""
     )
     connection.execute(
         """CREATE TABLE memberships AS

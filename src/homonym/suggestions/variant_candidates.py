@@ -147,7 +147,7 @@ def _pairs_with(kind: str, authors: ResultAuthors, index: KeyIndex, rare: int) -
     owner, group = np.repeat(author, size), np.repeat(feature, size)
     group = group * (int(index.key.max(initial=0)) + 1) + index.key[ranges(index.start[author], size)]
     owner, group = _without_most_singletons(owner, group)
-    order = np.argsort(group, kind="stable")
+    order = np.argsort(group)
     owner, group = owner[order], group[order]
     first = np.flatnonzero(np.diff(group, prepend=-1))
     size = np.diff(np.append(first, len(group)))
@@ -187,7 +187,7 @@ def strangers(authors: ResultAuthors, table: NameTable, rare: int, most: int) ->
     found = [np.empty((0, 2), np.int64)]
     for kind in (CO, AFF):
         author, feature = _rare_entries(kind, authors, rare)
-        order = np.argsort(feature, kind="stable")
+        order = np.sort(feature << 32 | np.arange(len(feature))) & (2**32 - 1)  # faster than a stable argsort
         author, feature = author[order], feature[order]
         for step in range(1, _NEIGHBOURS + 1):
             at = np.arange(0, len(author) - step, max(1, len(author) // most))

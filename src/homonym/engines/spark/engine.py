@@ -338,7 +338,12 @@ class SparkEngine:
         write_table(folder / DOCUMENTS_TABLE, DOCUMENTS, tables, row_group=ROW_GROUP)
         self._write_statistics(collection, folder)
 
-    def write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
+    @contextmanager
+    def summaries_written(self, collection: Collection, found: Found, folder: Path) -> Iterator[Callable[[], None]]:
+        """Write the table of authors when the function is called: the cluster has no idle cores before."""
+        yield partial(self._write_summaries, collection, found, folder)
+
+    def _write_summaries(self, collection: Collection, found: Found, folder: Path) -> None:
         """Write the table of authors to a result directory, as one file."""
         self._name_facts(found.data, with_documents=not collection.of_mentions)
         summarise_authors(self.queries)
