@@ -292,11 +292,11 @@ class _NumberedBags:
         feature, count, end = np.empty(sources.room, np.int32), np.empty(sources.room), 0
         owners, begins = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for first in range(0, len(documents), NUMBERED_AT_ONCE):
-            owner, *entries = sources.between(first, min(first + NUMBERED_AT_ONCE, len(documents)))
+            owner, features, counts = sources.between(first, min(first + NUMBERED_AT_ONCE, len(documents)))
             begin, here = np.flatnonzero(np.diff(owner, prepend=-1)), slice(end, end + len(owner))
             owners.append(owner[begin])
             begins.append(begin + end)
-            feature[here], count[here] = entries
+            feature[here], count[here] = features, counts
             end += len(owner)
         begins.append(np.array([end]))
         feature, count = feature[:end], count[:end]

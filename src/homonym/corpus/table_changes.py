@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.clustering.arrays import starts
+from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
 from homonym.collection.author_summaries import (
     NAMED_FACTS,
@@ -219,32 +219,31 @@ def _without(table: pa.Table, key: str, gone: pa.Array) -> pa.Table:
 def _with_rows(table: pa.Table, key: str, gone: pa.Array, added: pa.Table) -> pa.Table:
     """A table in the order of a key without some keys, and with the rows of others, which it does not have then.
 
-    The table is cut at the few places where rows come or leave: rows in between are not compared, and are copied once.
-
     >>> table = pa.table({"key": ["a", "a", "b", "d"], "row": [1, 2, 3, 4]})
     >>> rows = _with_rows(table, "key", pa.array(["b", "c", "d"]), pa.table({"key": ["b", "b", "c"], "row": [5, 6, 7]}))
     >>> rows.to_pydict()
     {'key': ['a', 'a', 'b', 'b', 'c'], 'row': [1, 2, 5, 6, 7]}
     """
-    keys, begin = _runs(table[key])
-    leaves = np.flatnonzero(pc.is_in(keys, gone).to_numpy(zero_copy_only=False)).tolist()
-    cuts = [(begin[run], begin[run + 1], 0, 0) for run in leaves]
-    own, first = _runs(added[key])
-    known = keys.to_pylist() if len(own) else []
-    for number, value in enumerate(own.to_pylist()):
-        row = begin[bisect_left(known, value)]
-        cuts.append((row, row, first[number], first[number + 1]))
-    pieces, done = list[pa.Table](), 0
-    for row, following, one, last in sorted(cuts):
-        pieces += [table.slice(done, row - done), added.slice(one, last - one)]
-        done = following
-    return pa.concat_tables([*(piece for piece in pieces if len(piece)), table.slice(done)])
+    code = pc.index_in(table[key], gone)
+    kept = np.flatnonzero(pc.is_null(code).to_numpy())
+    if len(kept) == len(table) and not len(added):
+        return table
+    # Rows that stay have odd numbers, and rows that come have the even number below that of the row they stand before.
+    rank = np.concatenate([2 * kept + 1, 2 * _places_in(table[key], code, added[key], gone)])
+    row = np.concatenate([kept, np.arange(len(table), len(table) + len(added))])
+    return pa.concat_tables([table, added]).combine_chunks().take(pa.array(row[np.argsort(rank, kind="stable")]))
 
 
-def _runs(column: pa.ChunkedArray) -> tuple[pa.Array, list[int]]:
-    """The values of a column, one for equal values that follow each other; and where they begin, with the end."""
-    runs = pc.run_end_encode(column.combine_chunks(), run_end_type=pa.int64())
-    return runs.values, [0, *runs.run_ends.to_pylist()]
+def _places_in(known: pa.ChunkedArray, code: pa.ChunkedArray, keys: pa.ChunkedArray, gone: pa.Array) -> Integers:
+    """Before which of the known keys, which are in order, each of some others stands; `code` is its place in `gone`."""
+    first: Integers = np.full(len(gone), -1)
+    leaving = np.flatnonzero(pc.is_valid(code).to_numpy())[::-1]
+    first[code.take(pa.array(leaving)).to_numpy()] = leaving  # of several rows of one key, the first one stays
+    own = pc.index_in(keys, gone).to_numpy()
+    for one in np.unique(own[first[own] < 0]).tolist():
+        first[one] = bisect_left(range(len(known)), gone[one].as_py(), key=lambda row: known[row].as_py())
+    places: Integers = first[own]
+    return places
 
 
 def _is_in_order(file: pq.ParquetFile, key: str) -> bool:
