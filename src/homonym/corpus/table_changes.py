@@ -334,8 +334,9 @@ class _People(NamedTuple):
         return pa.table(columns).select(NAMED_FACTS.names).cast(NAMED_FACTS)
 
 
-_READ = ["document_id", "year", "authors.list.element.position", "authors.list.element.name",
-         "authors.list.element.affiliations.list.element"]  # fmt: skip
+_READ = [
+    "document_id", "year", "authors.list.element.position", "authors.list.element.affiliations.list.element"
+]  # fmt: skip
 
 
 def _facts(rows: pa.Table, people: _People, documents: pa.Table, blocking: str) -> pa.Table:
