@@ -24,7 +24,7 @@ from homonym.collection.author_summaries import (
     completeness,
     initials,
     load_facts,
-    summarise_loaded,
+    summarise_with_members,
     summary_tables,
 )
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
@@ -290,7 +290,7 @@ def with_new_coauthors(
     authors = authors.sort_by("author_id").cast(AUTHOR_SUMMARIES)
     names = dict(zip(authors["author_id"].to_pylist(), authors["name"].to_pylist(), strict=True))
     people = _People.on_documents(folder, rows, names, known)
-    facts = people.bare_facts(people.members)
+    facts = people.bare_facts()
     found = _summarise(facts, PLACED_IDENTIFIERS.empty_table(), None, people, work)
     number = authors.column_names.index("coauthors")
     return authors.set_column(number, AUTHOR_SUMMARIES.field("coauthors"), found["coauthors"])
@@ -323,15 +323,22 @@ class _People(NamedTuple):
         fixed = {one: shown.get(one) for one in (*others.to_pylist(), *names)}
         return cls(own, members, pa.concat_arrays([own, others]).sort(), fixed)
 
-    def bare_facts(self, members: pa.Table, first: int = 0) -> pa.Table:
-        """Facts that have only the author and the document; the first one has this place."""
-        number = len(members)
-        columns = {field.name: pa.nulls(number, field.type) for field in NAMED_FACTS} | {
-            "place": pa.array(np.arange(first, first + number)),
+    def bare_facts(self) -> pa.Table:
+        """Facts of the authors themselves that have only the author and the document."""
+        members = self.members.filter(pc.is_in(self.members["author_id"], self.own))
+        columns = {field.name: pa.nulls(len(members), field.type) for field in NAMED_FACTS} | {
+            "place": pa.array(np.arange(len(members))),
             "author": pc.index_in(members["author_id"], self.numbers),
             "document_id": members["document_id"],
         }
         return pa.table(columns).select(NAMED_FACTS.names).cast(NAMED_FACTS)
+
+    def pairs(self) -> tuple[Integers, Integers]:
+        """The authors of documents and the documents, both as numbers, ordered by author and document."""
+        author = pc.index_in(self.members["author_id"], self.numbers).to_numpy().astype(np.int64)
+        document = self.members["document_id"].combine_chunks().dictionary_encode().indices.to_numpy()
+        pairs = np.unique(author << 32 | document)
+        return pairs >> 32, pairs & ((1 << 32) - 1)
 
 
 _READ = [
@@ -340,7 +347,7 @@ _READ = [
 
 
 def _facts(rows: pa.Table, people: _People, documents: pa.Table, blocking: str) -> pa.Table:
-    """What the queries need of each mention. Rows of co-authors have only the author and the document."""
+    """What the queries need of each mention."""
     cache = blocked_names(blocking)
     year = dict(zip(documents["document_id"].to_pylist(), documents["year"].to_pylist(), strict=True))
     encoded = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]
@@ -356,9 +363,7 @@ def _facts(rows: pa.Table, people: _People, documents: pa.Table, blocking: str) 
         "year": pa.array([year.get(one) for one in rows["document_id"].to_pylist()], pa.int32()),
         "author_confidence": rows["author_confidence"],
     }
-    own = pa.table(facts).select(NAMED_FACTS.names).cast(NAMED_FACTS)
-    partners = people.members.filter(pc.invert(pc.is_in(people.members["author_id"], people.own)))
-    return pa.concat_tables([own, people.bare_facts(partners, len(rows))])
+    return pa.table(facts).select(NAMED_FACTS.names).cast(NAMED_FACTS)
 
 
 def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[str, str]]) -> pa.Table:
@@ -423,7 +428,11 @@ def _summarise(
         load_facts(connection, [facts], identifiers, path)
         every = numbers.to_pylist()
         connection.register("author_numbers", pa.table({"author": np.arange(len(every)), "author_id": numbers}))
-        summarise_loaded(connection)
+        summarise_with_members(connection, *people.pairs())
+        connection.execute(
+            """INSERT INTO authors BY NAME SELECT author, author_id FROM author_numbers
+               WHERE author NOT IN (SELECT author FROM authors)"""
+        )
         fixed = [(number, names[one]) for number, one in enumerate(every) if one in names]
         schema = pa.schema([("author", pa.int64()), ("name", pa.string())])
         given = pa.table([list(column) for column in zip(*fixed, strict=True)] or [[], []], schema=schema)
