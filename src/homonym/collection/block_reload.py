@@ -289,7 +289,7 @@ class _NumberedBags:
         """The bags of documents and all their mentions, with the authors of documents that these refer to."""
         order, documents = _Order.of(new, cited), table["document_id"].combine_chunks()
         sources = _EntrySources.of(table, cited, new, order, statistics)
-        feature, count, end = np.empty(sources.room, np.int32), np.empty(sources.room), 0
+        feature, count, end = _new_array(sources.room, np.int32), _new_array(sources.room, np.float64), 0
         owners, begins = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for first in range(0, len(documents), NUMBERED_AT_ONCE):
             owner, features, counts = sources.between(first, min(first + NUMBERED_AT_ONCE, len(documents)))
@@ -355,6 +355,11 @@ class _NumberedBags:
         rank = np.searchsorted(chosen, feature[wanted])
         total: Floats = np.bincount(rank, amount[wanted], len(chosen)).astype(np.float64)
         return total
+
+
+def _new_array(size: int, dtype: type[Any]) -> NDArray[Any]:
+    """An array that is not initialised, in memory that Arrow may have kept of other tables: new memory takes longer."""
+    return np.frombuffer(pa.allocate_buffer(size * np.dtype(dtype).itemsize), dtype)
 
 
 _Entries = tuple[Integers, NDArray[np.int32], Floats]
