@@ -301,15 +301,23 @@ def summarise_loaded(connection: duckdb.DuckDBPyConnection) -> pa.Table:
         """SELECT author, document, min(position) AS position, min(year) AS year FROM facts
            WHERE document IS NOT NULL GROUP BY author, document ORDER BY author, document"""
     ).to_arrow_table()
-    queries, pairs = Queries(connection), (members["author"].to_numpy(), members["document"].to_numpy())
-    with meanwhile(partial(first_partners, *pairs, MOST, MAX_COAUTHORS)) as partners:
+    summarise_with_members(connection, members["author"].to_numpy(), members["document"].to_numpy())
+    return members
+
+
+def summarise_with_members(connection: duckdb.DuckDBPyConnection, author: Integers, document: Integers) -> None:
+    """Make the tables of authors, given the authors of documents, ordered by author and document; each pair once.
+
+    The documents may have authors besides those that `load_facts` has loaded, who are co-authors only.
+    """
+    queries = Queries(connection)
+    with meanwhile(partial(first_partners, author, document, MOST, MAX_COAUTHORS)) as partners:
         summarise_authors(queries, lambda: queries.load("partners", partners.result()))
     connection.execute("ALTER TABLE affiliations RENAME TO numbered_affiliations")
     connection.execute(
         """CREATE VIEW affiliations AS SELECT n.author, t.text AS affiliation, n.count FROM numbered_affiliations n
            JOIN affiliation_texts t ON t.affiliation = n.affiliation"""
     )
-    return members
 
 
 def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa.Array, path: Path) -> pa.Table:

@@ -36,6 +36,10 @@ from homonym.settings import Settings
 
 # The feature type that also has the authors of referenced documents.
 REFERENCED = "ref"
+# The columns of stored bags that have their entries.
+_ENTRIES = ("slot", "feature", "count")
+# Number of documents whose entries are numbered at once: large arrays take longer, because memory for them is new.
+NUMBERED_AT_ONCE = 1 << 11
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,18 +84,16 @@ def reload_rows(bags: DocumentBags, rows: pa.Table, folder: Path, *, complete: b
     Unless the statistics are `complete`, features that they lack get the number of their occurrences in the documents
     of these rows, and are returned with it.
     """
-    own, statistics = bags.of(rows["document_id"]), bags.statistics
-    mentions = own.mentions_of(rows)
-    numbered = _NumberedBags.of(own, own.order(), mentions["owner"].to_numpy())
-    total = numbered.totals()
-    missing = np.flatnonzero(np.isnan(total))
+    mentions, numbered = bags.mentions_of(rows), bags.numbered
+    total, lacking = numbered.totals(mentions["owner"].to_numpy())
+    missing = lacking[np.isnan(total[lacking])]
     if len(missing) and complete:
         kind, name = numbered.features(missing[:1])[0]
-        raise changed(statistics.folder, f"its statistics lack a feature of its documents ({kind} {name!r})")
+        raise changed(bags.statistics.folder, f"its statistics lack a feature of its documents ({kind} {name!r})")
     if len(missing):
-        total[missing] = numbered.occurrences(missing, own.owner)
+        total[missing] = numbered.occurrences(missing, mentions["owner"].to_numpy(), bags.owner)
     counted = dict(zip(numbered.features(missing), total[missing].tolist(), strict=True))
-    return ReloadedBlocks(_encoded(own, mentions, numbered, total, folder), rows, counted, bags.result, numbered)
+    return ReloadedBlocks(_encoded(bags, mentions, total, folder), rows, counted, bags.result, numbered)
 
 
 def changed(result: Path, how: str) -> InputError:
@@ -127,12 +129,16 @@ def extracted_bags(documents: pa.Table, settings: Settings, statistics: ResultSt
 
 @dataclass(frozen=True, eq=False)
 class DocumentBags:
-    """Stored bags of documents of a result, and the authors of documents they refer to."""
+    """Stored bags of documents of a result, with the authors of documents they refer to.
+
+    `table` has the columns of schema.STORED_BAGS without the entries, which are in `numbered`.
+    """
 
     result: Path
     statistics: ResultStatistics
     table: pa.Table
-    cited: _CitedAuthors
+    new: _NewEntries
+    numbered: _NumberedBags
 
     @classmethod
     def read(
@@ -156,96 +162,74 @@ class DocumentBags:
             rows = look_up(result / DOCUMENTS, "document_id", documents, ["document_id", "record"])
             table = extracted_bags(rows, settings, statistics)
         table = table.combine_chunks()
-        return cls(result, statistics, table, _CitedAuthors.read(result, table["references"], statistics))
-
-    def of(self, documents: pa.ChunkedArray) -> DocumentBags:
-        """The bags of some of these documents, in the order of their ids."""
-        place = pc.index_in(pc.unique(documents).sort(), self.table["document_id"].combine_chunks()).drop_null()
-        if np.array_equal(place.to_numpy(), np.arange(len(self.table))):
-            return self
-        return DocumentBags(self.result, self.statistics, self.table.take(place).combine_chunks(), self.cited)
-
-    def flat(self, name: str) -> tuple[Integers, pa.Array]:
-        """A column of lists: the documents of all entries, and the entries."""
-        lists = self.table[name].combine_chunks()
-        return pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
+        cited, new = _CitedAuthors.read(result, table["references"], statistics), _NewEntries.of(table)
+        numbered = _NumberedBags.of(table, cited, new, statistics)
+        return cls(result, statistics, table.drop_columns([*_ENTRIES, "references"]), new, numbered)
 
     @cached_property
     def owner(self) -> Integers:
         """The owners of all mentions of these documents."""
-        document, position = self.flat("position")
+        document, position = _flat(self.table, "position")
         owner: Integers = (document << SLOT_BITS) + 1 + position.to_numpy()
         return owner
 
     def mentions_of(self, rows: pa.Table) -> pa.Table:
         """What is stored of mentions, with their rows of the table of mentions."""
-        document = pc.index_in(rows["document_id"], self.table["document_id"].combine_chunks())
-        owner = (pc.fill_null(document, -1).to_numpy().astype(np.int64) << SLOT_BITS) + 1 + rows["position"].to_numpy()
+        document = pc.fill_null(pc.index_in(rows["document_id"], self.numbered.documents), -1).to_numpy()
+        owner = (document.astype(np.int64) << SLOT_BITS) + 1 + rows["position"].to_numpy()
         place = np.minimum(np.searchsorted(self.owner, owner), max(len(self.owner) - 1, 0))
         if len(rows) and (not len(self.owner) or (self.owner[place] != owner).any()):
             raise other_mentions(self.result)
         names = ("parsed_name", "full_name", "own_name", "own_full_name")
-        columns = {name: self.flat(name)[1].take(pa.array(place)) for name in names}
+        columns = {name: pc.list_flatten(self.table[name].combine_chunks()).take(pa.array(place)) for name in names}
         given = {name: rows[name] for name in ("mention_id", "document_id", "position", "name", "block")}
-        return pa.table({"owner": owner, **given, **columns, "year": self.table["year"].take(document)})
+        return pa.table({"owner": owner, **given, **columns, "year": self.table["year"].take(pa.array(document))})
 
-    @cached_property
-    def new_entries(self) -> pa.Table:
-        """The entries of all bags whose features the statistics lack: owner, type, feature, count and place."""
-        document, entries = self.flat("new_features")
-        columns = {name: pc.struct_field(entries, name) for name in ("slot", "type", "feature", "count", "place")}
-        return pa.table({"owner": (document << SLOT_BITS) + columns.pop("slot").to_numpy(), **columns})
-
-    @cached_property
-    def new_keys(self) -> list[tuple[str, str]]:
-        """Type and name of the feature of each new entry."""
-        return list(zip(self.new_entries["type"].to_pylist(), self.new_entries["feature"].to_pylist(), strict=True))
-
-    def own_numbers(self, owner: Integers, own: Integers, order: _Order) -> Integers:
+    def own_numbers(self, owner: Integers, own: Integers) -> Integers:
         """The numbers of the own names of mentions, as they are stored; −1 if there is none."""
+        order = self.numbered.order
         number = np.where(own >= 0, order.of_statistics(np.maximum(own, 0)), -1)
         others = np.flatnonzero(own < -1)
         if len(others):
-            first = np.searchsorted(self.new_entries["owner"].to_numpy(), (owner[others] >> SLOT_BITS) << SLOT_BITS)
-            number[others] = order.of_others(self.new_keys)[first - 2 - own[others]]
+            first = np.searchsorted(self.new.owner, (owner[others] >> SLOT_BITS) << SLOT_BITS)
+            number[others] = order.of_others(self.new.keys)[first - 2 - own[others]]
         return number
 
     @cached_property
-    def _references(self) -> tuple[Integers, Integers]:
-        """For each author of each document that a document refers to: the owner, and the code of the author's name."""
-        document, cited = self.flat("references")
-        row, code = self.cited.of(cited)
-        return document[row] << SLOT_BITS, code
-
-    def cited_entries(self, order: _Order) -> tuple[Integers, Integers, Floats]:
-        """Owner, feature and count of the authors of documents that these documents refer to."""
-        owner, code = self._references
-        number = self.cited.number
-        feature = order.of_statistics(number)
-        lacking = _used_codes(number < 0, code)
-        feature[lacking] = order.of_others((REFERENCED, self.cited.names[one]) for one in lacking.tolist())
-        return owner, feature[code], np.ones(len(code))
-
-    def order(self) -> _Order:
-        """The order of all features."""
-        places = dict(zip(self.new_keys, self.new_entries["place"].to_pylist(), strict=True))
-        _, code = self._references
-        for one in _used_codes(self.cited.number < 0, code).tolist():
-            places[REFERENCED, self.cited.names[one]] = int(self.cited.place[one])
-        return _Order(places)
-
     def identifiers(self) -> pa.Table:
         """The identifiers of all mentions, one of each kind."""
-        document, entries = self.flat("ids")
+        document, entries = _flat(self.table, "ids")
         slot, kind, value = (pc.struct_field(entries, name) for name in ("slot", "kind", "id"))
         return pa.table([(document << SLOT_BITS) + slot.to_numpy(), kind, value], schema=IDENTIFIER_ROWS)
 
 
-def _used_codes(chosen: NDArray[np.bool_], code: Integers) -> Integers:
-    """Which of the chosen codes occur in a list of codes."""
-    occurs = np.zeros(len(chosen), np.bool_)
-    occurs[code] = True
-    return np.flatnonzero(chosen & occurs)
+def _flat(table: pa.Table, name: str) -> tuple[Integers, pa.Array]:
+    """A column of lists: the rows of all entries, and the entries."""
+    lists = table[name].combine_chunks()
+    return pc.list_parent_indices(lists).to_numpy(), pc.list_flatten(lists)
+
+
+@dataclass(frozen=True, eq=False)
+class _NewEntries:
+    """The entries of bags whose features the statistics lack, by owner.
+
+    A key is the type and the name of the feature; `place` says how many features of the statistics come before it.
+    """
+
+    owner: Integers
+    keys: list[tuple[str, str]]
+    count: Floats
+    place: list[int]
+
+    @classmethod
+    def of(cls, table: pa.Table) -> _NewEntries:
+        """The entries of some documents."""
+        document, entries = _flat(table, "new_features")
+        slot, kind, name, count, place = (
+            pc.struct_field(entries, name) for name in ("slot", "type", "feature", "count", "place")
+        )
+        keys = list(zip(kind.to_pylist(), name.to_pylist(), strict=True))
+        return cls((document << SLOT_BITS) + slot.to_numpy(), keys, count.to_numpy(), place.to_pylist())
 
 
 class _Order:
@@ -259,6 +243,14 @@ class _Order:
         self.code = {key: code for code, key in enumerate(self.keys)}
         self.places = np.array([places[key] for key in self.keys], np.int64)
         self.others = self.places + np.arange(len(self.keys))
+
+    @classmethod
+    def of(cls, new: _NewEntries, cited: _CitedAuthors) -> _Order:
+        """The order of all features of some documents."""
+        places = dict(zip(new.keys, new.place, strict=True))
+        for one in np.flatnonzero(cited.number < 0).tolist():
+            places[REFERENCED, cited.names[one]] = int(cited.place[one])
+        return cls(places)
 
     def of_statistics(self, number: NDArray[np.integer]) -> Integers:
         """The numbers of features of the statistics."""
@@ -280,89 +272,202 @@ class _Order:
 
 @dataclass(frozen=True, eq=False)
 class _NumberedBags:
-    """Entries of bags, ordered by owner and feature; feature f has the number `used[f]` in `order`."""
+    """Entries of bags by owner: those of `owners[i]` are from `starts[i]` to `starts[i + 1]`, ordered by feature.
 
-    owner: Integers
-    feature: Integers
+    Features have their numbers in `order`. `others` has the entries whose features the statistics lack.
+    """
+
+    owners: Integers
+    starts: Integers
+    feature: NDArray[np.int32]
     count: Floats
-    used: Integers
+    others: Integers
     order: _Order
     statistics: ResultStatistics
+    documents: pa.Array
 
     @classmethod
-    def of(cls, bags: DocumentBags, order: _Order, mentions: Integers) -> _NumberedBags:
-        """The bags of these mentions and of all documents, with the authors of documents that these refer to."""
-        document, slot = bags.flat("slot")
-        owner = document << SLOT_BITS
-        owner += slot.to_numpy()
-        kept = _are_kept(owner, mentions)
-        number = order.of_statistics(np.arange(len(bags.statistics.counts)))
-        owner, feature = owner[kept], number[bags.flat("feature")[1].to_numpy()[kept]]
-        count = bags.flat("count")[1].to_numpy()[kept]
-        new = bags.new_entries
-        kept = _are_kept(new["owner"].to_numpy(), mentions)
-        added = new["owner"].to_numpy()[kept], order.of_others(bags.new_keys)[kept], new["count"].to_numpy()[kept]
-        others, names, counts = map(np.concatenate, zip(added, bags.cited_entries(order), strict=True))
-        if len(others):
-            owner, feature, count = merged_entries((owner, feature, count), added_up(others, names, counts))
-        is_used = np.zeros(len(bags.statistics.counts) + len(order.keys), np.bool_)
-        is_used[feature] = True
-        rank = np.cumsum(is_used) - 1
-        return cls(owner, rank[feature], count, np.flatnonzero(is_used), order, bags.statistics)
+    def of(cls, table: pa.Table, cited: _CitedAuthors, new: _NewEntries, statistics: ResultStatistics) -> _NumberedBags:
+        """The bags of documents and all their mentions, with the authors of documents that these refer to."""
+        order, documents = _Order.of(new, cited), table["document_id"].combine_chunks()
+        sources = _EntrySources.of(table, cited, new, order, statistics)
+        feature, count, end = _new_array(sources.room, np.int32), _new_array(sources.room, np.float64), 0
+        owners, begins = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for first in range(0, len(documents), NUMBERED_AT_ONCE):
+            owner, features, counts = sources.between(first, min(first + NUMBERED_AT_ONCE, len(documents)))
+            begin, here = np.flatnonzero(np.diff(owner, prepend=-1)), slice(end, end + len(owner))
+            owners.append(owner[begin])
+            begins.append(begin + end)
+            feature[here], count[here] = features, counts
+            end += len(owner)
+        begins.append(np.array([end]))
+        feature, count = feature[:end], count[:end]
+        is_other = np.zeros(len(statistics.counts) + len(order.keys), np.bool_)
+        is_other[order.others] = True
+        others = np.flatnonzero(is_other[feature]) if len(order.keys) else np.zeros(0, np.int64)
+        return cls(np.concatenate(owners), np.concatenate(begins), feature, count, others, order, statistics, documents)
 
-    def totals(self) -> Floats:
-        """#(f) of all features, NaN where the result has none."""
-        is_other, number = self.order.split(self.used)
-        total = np.empty(len(self.used))
-        total[~is_other] = self.statistics.counts[number[~is_other]]
-        keys = [self.order.keys[code] for code in number[is_other].tolist()]
-        total[is_other] = self.statistics.new_totals([kind for kind, _ in keys], [name for _, name in keys])
-        return total
+    def totals(self, mentions: Integers) -> tuple[Floats, Integers]:
+        """#(f) of all features, and the features in the bags of some mentions that the statistics lack.
+
+        #(f) of these is NaN where the result has none.
+        """
+        total = np.insert(self.statistics.counts, self.order.places, np.nan)
+        lacking = np.unique(self.feature[self._others_of(mentions)[0]]).astype(np.int64)
+        keys = self.features(lacking)
+        total[lacking] = self.statistics.new_totals([kind for kind, _ in keys], [name for _, name in keys])
+        return total, lacking
+
+    def _others_of(self, mentions: Integers) -> tuple[Integers, Integers]:
+        """The entries in the bags of some mentions whose features the statistics lack, and their owners."""
+        owner = self.owners[np.searchsorted(self.starts, self.others, side="right") - 1]
+        kept = np.isin(owner, mentions) | np.isin(owner, (mentions >> SLOT_BITS) << SLOT_BITS)
+        return self.others[kept], owner[kept]
 
     def features(self, chosen: NDArray[np.integer]) -> list[tuple[str, str]]:
         """Type and name of some features."""
-        is_other, number = self.order.split(self.used[chosen])
+        is_other, number = self.order.split(chosen.astype(np.int64))
         known = iter(self.statistics.features(number[~is_other]))
         return [
             self.order.keys[one] if other else next(known)
             for other, one in zip(is_other.tolist(), number.tolist(), strict=True)
         ]
 
-    def numbers(self, own: Integers) -> NDArray[np.int32]:
-        """The features that have these numbers in `order`, −1 where no bag has one."""
-        place = np.minimum(np.searchsorted(self.used, own), max(len(self.used) - 1, 0))
-        is_used = self.used[place] == own if len(self.used) else np.zeros(len(own), np.bool_)
-        return np.where(is_used, place, -1).astype(np.int32)
+    def type_starts(self) -> Integers:
+        """The number of the first feature of each type, and the number of all features."""
+        others = Counter(kind for kind, _ in self.order.keys)
+        before = starts(np.array([others[kind] for kind in self.statistics.mass], np.int64))
+        first = [*map(self.statistics.first_number, self.statistics.mass), len(self.statistics.counts)]
+        return np.array(first, np.int64) + before
 
-    def features_by_type(self) -> Integers:
-        """The number of features of each type."""
-        is_other, number = self.order.split(self.used)
-        others = Counter(self.order.keys[code][0] for code in number[is_other].tolist())
-        known, bounds = number[~is_other], self.statistics.first_numbers
-        found = [np.searchsorted(known, bounds.get(kind, (0, 0))) for kind in self.statistics.mass]
-        size = [last - first for first, last in found]
-        return np.array(size, np.int64) + np.array([others[kind] for kind in self.statistics.mass], np.int64)
+    def occurrences(self, chosen: Integers, mentions: Integers, every: Integers) -> Floats:
+        """How often some features that the statistics lack occur in the bags of some mentions and of their documents.
 
-    def occurrences(self, chosen: NDArray[np.integer], mentions: Integers) -> Floats:
-        """How often some features occur in the bags of all mentions: the bag of a document is that of each of them."""
-        known, number = np.unique(mentions >> SLOT_BITS, return_counts=True)
-        rank = np.full(len(self.used), -1)
-        rank[chosen] = np.arange(len(chosen))
-        entries = np.flatnonzero(rank[self.feature] >= 0)
-        owner, feature = self.owner[entries], rank[self.feature[entries]]
+        The bag of a document is that of each of its mentions, which are among `every`. Numbers are added in the order
+        of the ids of documents.
+        """
+        entries, owner = self._others_of(mentions)
+        order = pc.sort_indices(self.documents.take(pa.array(owner >> SLOT_BITS))).to_numpy()
+        entries, owner = entries[order], owner[order]
+        known, number = np.unique(every >> SLOT_BITS, return_counts=True)
         of_document = (owner & ((1 << SLOT_BITS) - 1)) == 0
-        place = np.minimum(np.searchsorted(known, owner >> SLOT_BITS), max(len(known) - 1, 0))
-        holders = np.where(of_document, number[place], 1) if len(known) else np.ones(len(owner))
-        total: Floats = np.bincount(feature, self.count[entries] * holders, len(chosen)).astype(np.float64)
+        holders = np.where(of_document, number[np.searchsorted(known, owner >> SLOT_BITS)], 1)
+        feature, amount = self.feature[entries], self.count[entries] * holders
+        wanted = np.isin(feature, chosen)
+        rank = np.searchsorted(chosen, feature[wanted])
+        total: Floats = np.bincount(rank, amount[wanted], len(chosen)).astype(np.float64)
         return total
 
 
-def _are_kept(owner: Integers, mentions: Integers) -> NDArray[np.bool_]:
-    """Which owners are documents or some mentions."""
-    kept: NDArray[np.bool_] = (owner & ((1 << SLOT_BITS) - 1)) == 0
-    others = np.flatnonzero(~kept)
-    kept[others] = np.isin(owner[others], mentions)
-    return kept
+def _new_array(size: int, dtype: type[Any]) -> NDArray[Any]:
+    """An array that is not initialised, in memory that Arrow may have kept of other tables: new memory takes longer."""
+    return np.frombuffer(pa.allocate_buffer(size * np.dtype(dtype).itemsize), dtype)
+
+
+_Entries = tuple[Integers, NDArray[np.int32], Floats]
+"""Owners, features by their numbers in an order, and counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class _EntrySources:
+    """Where the entries of documents come from; the new entry i is the feature `added[i]`."""
+
+    stored: _StoredEntries
+    cited: _CitedEntries
+    new: _NewEntries
+    added: NDArray[np.int32]
+
+    @classmethod
+    def of(
+        cls, table: pa.Table, authors: _CitedAuthors, new: _NewEntries, order: _Order, statistics: ResultStatistics
+    ) -> _EntrySources:
+        """The sources of the entries of some documents."""
+        number = order.of_statistics(np.arange(len(statistics.counts))).astype(np.int32)
+        cited = _CitedEntries.of(table["references"].combine_chunks(), authors, order)
+        return cls(_StoredEntries.of(table, number), cited, new, order.of_others(new.keys).astype(np.int32))
+
+    @property
+    def room(self) -> int:
+        """The greatest possible number of entries."""
+        return len(self.stored.feature) + self.cited.number + len(self.added)
+
+    def between(self, first: int, last: int) -> _Entries:
+        """The entries of the documents `first` to `last` - 1, ordered by owner and feature."""
+        stored, cited = self.stored.between(first, last), self.cited.between(first, last)
+        own = slice(*np.searchsorted(self.new.owner, np.array([first, last]) << SLOT_BITS).tolist())
+        owner = np.concatenate([cited[0], self.new.owner[own]])
+        if not len(owner):
+            return stored
+        feature, count = np.concatenate([cited[1], self.added[own]]), np.concatenate([cited[2], self.new.count[own]])
+        return merged_entries(stored, added_up(owner, feature, count))
+
+
+@dataclass(frozen=True, eq=False)
+class _StoredEntries:
+    """The entries of documents as they are stored; `begin` has the first one of each document, and their number."""
+
+    begin: Integers
+    slot: NDArray[np.int32]
+    feature: NDArray[np.int32]
+    count: Floats
+    number: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, table: pa.Table, number: NDArray[np.int32]) -> _StoredEntries:
+        """The entries of a table; feature f of the statistics has the number `number[f]`."""
+        slot, feature, count = (_flat(table, name)[1].to_numpy() for name in _ENTRIES)
+        return cls(_starts_of(table["slot"].combine_chunks()), slot, feature, count, number)
+
+    def between(self, first: int, last: int) -> _Entries:
+        """Owner, feature and count of the entries of the documents `first` to `last` - 1."""
+        begin = self.begin[first : last + 1]
+        here = slice(int(begin[0]), int(begin[-1]))
+        owner = np.repeat(np.arange(first, last) << SLOT_BITS, np.diff(begin))
+        owner += self.slot[here]
+        return owner, self.number[self.feature[here]], self.count[here]
+
+
+@dataclass(frozen=True, eq=False)
+class _CitedEntries:
+    """The authors of documents that others refer to, as entries of these; see `_CitedAuthors`.
+
+    The references of the document d are those from `begin[d]` to `begin[d + 1]` of `cited`; the name c is the feature
+    `feature[c]`. `number` is the number of all entries.
+    """
+
+    begin: Integers
+    cited: Integers
+    authors: _CitedAuthors
+    feature: NDArray[np.int32]
+    number: int
+
+    @classmethod
+    def of(cls, references: pa.Array, authors: _CitedAuthors, order: _Order) -> _CitedEntries:
+        """The entries that lists of references lead to; documents that the result does not have are left out."""
+        place = pc.index_in(pc.list_flatten(references), authors.documents)
+        known = pc.is_valid(place).to_numpy(zero_copy_only=False)
+        begin = starts(known)[_starts_of(references)]
+        cited = place.drop_null().to_numpy()
+        feature = order.of_statistics(authors.number)
+        lacking = np.flatnonzero(authors.number < 0)
+        feature[lacking] = order.of_others((REFERENCED, authors.names[one]) for one in lacking.tolist())
+        number = int((authors.begin[cited + 1] - authors.begin[cited]).sum())
+        return cls(begin, cited, authors, feature.astype(np.int32), number)
+
+    def between(self, first: int, last: int) -> _Entries:
+        """Owner, feature and count of the entries of the documents `first` to `last` - 1, in no order."""
+        begin = self.begin[first : last + 1]
+        cited = self.cited[begin[0] : begin[-1]]
+        document = np.repeat(np.arange(first, last) << SLOT_BITS, np.diff(begin))
+        start = self.authors.begin[cited]
+        number = self.authors.begin[cited + 1] - start
+        feature = self.feature[self.authors.code[ranges(start, number)]]
+        return np.repeat(document, number), feature, np.ones(len(feature))
+
+
+def _starts_of(lists: pa.Array) -> Integers:
+    """Where the entries of each list begin among all entries, with the end."""
+    return starts(pc.fill_null(pc.list_value_length(lists), 0).to_numpy().astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,14 +496,6 @@ class _CitedAuthors:
         number, place = statistics.numbers(pa.repeat(pa.scalar(REFERENCED), len(keys.dictionary)), keys.dictionary)
         code = keys.indices.to_numpy().astype(np.int64)
         return cls(documents, begin, code, keys.dictionary.to_pylist(), number, place)
-
-    def of(self, cited: pa.Array) -> tuple[Integers, Integers]:
-        """The authors of cited documents: for each, the number of the reference, and the code of the name."""
-        place = pc.index_in(cited, self.documents)
-        row = np.flatnonzero(pc.is_valid(place).to_numpy(zero_copy_only=False))
-        document = place.drop_null().to_numpy()
-        number = self.begin[document + 1] - self.begin[document]
-        return np.repeat(row, number), self.code[ranges(self.begin[document], number)]
 
 
 def _stored_keys(result: Path, cited: pa.Array, statistics: ResultStatistics) -> tuple[pa.Array, Integers, Any]:
@@ -443,12 +540,10 @@ def _written_keys(result: Path, cited: pa.Array) -> tuple[pa.Array, Integers, An
     return found["document_id"].combine_chunks(), begin, every.drop_null().dictionary_encode()
 
 
-def _encoded(
-    bags: DocumentBags, mentions: pa.Table, numbered: _NumberedBags, total: NDArray[np.float64], folder: Path
-) -> Encoded:
-    owner, statistics = mentions["owner"].to_numpy(), bags.statistics
+def _encoded(bags: DocumentBags, mentions: pa.Table, total: NDArray[np.float64], folder: Path) -> Encoded:
+    owner, statistics, numbered = mentions["owner"].to_numpy(), bags.statistics, bags.numbered
     own_names = {
-        name: numbered.numbers(bags.own_numbers(owner, mentions[name].to_numpy(), numbered.order))
+        name: bags.own_numbers(owner, mentions[name].to_numpy()).astype(np.int32)
         for name in ("own_name", "own_full_name")
     }
     for name, column in own_names.items():
@@ -456,14 +551,13 @@ def _encoded(
     namesakes = statistics.namesakes(mentions["full_name"].to_pylist())
     mentions = mentions.append_column("namesakes", pa.array(namesakes, pa.float64(), from_pandas=True))
     pq.write_table(mentions, folder / "mentions.parquet")
-    identifiers = bags.identifiers()
+    identifiers = bags.identifiers
     pq.write_table(identifiers.filter(pc.is_in(identifiers["owner"], pa.array(owner))), folder / "identifiers.parquet")
-    begin = np.flatnonzero(np.diff(numbered.owner, prepend=-1))
     block = mentions["block"].combine_chunks().dictionary_encode().indices.to_numpy()
     return Encoded(
         frequencies=Frequencies(
             types=tuple(statistics.mass),
-            type_start=starts(numbered.features_by_type()),
+            type_start=numbered.type_starts(),
             total=total,
             mass=np.array(list(statistics.mass.values()), np.float64),
             mentions=statistics.mentions,
@@ -473,8 +567,8 @@ def _encoded(
         block_start=np.append(np.flatnonzero(np.diff(block, prepend=-1)), len(block)).astype(np.int64),
         mention_owner=owner,
         **own_names,
-        owners=numbered.owner[begin],
-        starts=np.append(begin, len(numbered.owner)).astype(np.int64),
-        feature=numbered.feature.astype(np.int32),
+        owners=numbered.owners,
+        starts=numbered.starts,
+        feature=numbered.feature,
         count=numbered.count,
     )

@@ -180,8 +180,17 @@ def extract_tables(
     documents: DocumentColumns, part: int, settings: Settings, form: str = "documents"
 ) -> dict[str, pa.Table]:
     """All tables of a part, whose number is the sequence of its first record; `form` is the format of its records."""
+    return _record_tables(documents, form) | mention_tables(documents, part, settings)
+
+
+def comparison_tables(documents: DocumentColumns, form: str) -> dict[str, pa.Table]:
+    """The tables of a part by which its documents are compared with others."""
+    return _record_tables(documents, form) | {"references": _references(documents)}
+
+
+def _record_tables(documents: DocumentColumns, form: str) -> dict[str, pa.Table]:
     authors = authors_of_documents(documents.authors.names.key, documents.records.authors)
-    return record_tables(documents.records, authors, form) | mention_tables(documents, part, settings)
+    return record_tables(documents.records, authors, form)
 
 
 def mention_tables(documents: DocumentColumns, part: int, settings: Settings) -> dict[str, pa.Table]:
@@ -255,6 +264,7 @@ def _mentions(records: RecordColumns, authors: AuthorColumns, mention: Integers,
 
 
 def _references(documents: DocumentColumns) -> pa.Table:
+    """The documents that documents with mentions refer to."""
     row, cited = documents.references
     holders = documents.records.authors[row]
     held = holders > 0

@@ -22,6 +22,7 @@ from homonym.collection.document_merging import Copy, merge
 from homonym.collection.extractor import (
     Occurrences,
     bag_tables,
+    comparison_tables,
     extract_tables,
     mention_tables,
     occurrences_of_mentions,
@@ -141,6 +142,14 @@ def write_documents(chunk: Chunk, settings: Settings, work: Path, *, strict: boo
     columns, texts = _columns(chunk, settings.blocking, report, strict=strict)
     tables = extract_tables(columns, chunk.sequence, settings, chunk.form)
     return _write(tables | _document_table(columns.records.sequence, texts), work, chunk.sequence, report)
+
+
+def write_compared(chunk: Chunk, settings: Settings, work: Path, *, strict: bool) -> PartReport:
+    """Parse a chunk of documents and write them as one part, without the tables about mentions and features."""
+    report = PartReport(read=len(chunk.raws))
+    columns, texts = _columns(chunk, settings.blocking, report, strict=strict)
+    tables = comparison_tables(columns, chunk.form) | _document_table(columns.records.sequence, texts)
+    return _write(tables, work, chunk.sequence, report)
 
 
 def extract_mentions(chunk: Chunk, settings: Settings) -> dict[str, pa.Table]:

@@ -160,7 +160,7 @@ class ResultStatistics:
         kinds, code = coded.dictionary.to_pylist(), coded.indices.to_numpy()
         for kind in filter(self.mass.__contains__, kinds):
             chosen = np.flatnonzero(code == kinds.index(kind))
-            begin, end = self.first_numbers.get(kind) or (self._place_of_type(kind),) * 2
+            begin, end = self.first_numbers.get(kind) or (self.first_number(kind),) * 2
             names, known = features.take(pa.array(chosen)), self.feature_names.slice(begin, end - begin)
             found = _numbers_among(known, names)
             number[chosen] = np.where(found < 0, -1, found + begin)
@@ -170,8 +170,10 @@ class ResultStatistics:
                     place[row] = begin + _place_in(known, name)
         return NumberedFeatures(number, place)
 
-    def _place_of_type(self, kind: str) -> int:
-        """The number of features of types that come before one that has no features."""
+    def first_number(self, kind: str) -> int:
+        """The number of the first feature of a type, which is the number of features of types that come before."""
+        if kind in self.first_numbers:
+            return self.first_numbers[kind][0]
         return max((end for other, (_, end) in self.first_numbers.items() if other < kind), default=0)
 
     def new_totals(self, types: Sequence[str], features: Sequence[str]) -> Floats:

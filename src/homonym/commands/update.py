@@ -172,7 +172,7 @@ def _update(run: Run, engine: LocalEngine, task: _Task, remove: list[str]) -> Up
 
     problems, records = Problems(), 0
     if run.inputs.files:
-        read = engine.read_documents(run.inputs, run.settings)
+        read = engine.read_compared(run.inputs, run.settings)
         problems, records = read.problems, read.records
     scratch = engine.work / "update"
     shutil.rmtree(scratch, ignore_errors=True)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from homonym.io.result_directory import EVENTS
@@ -37,8 +38,13 @@ def append_events(result: Path, folder: Path, events: Sequence[Event], time: str
     """Write the events of a result, followed by new ones, to a folder."""
     known = read_events(result)
     first = len(known) + 1
-    rows = [
-        {"number": number, "time": time, "update": update, "epoch": epoch, **event._asdict()}
-        for number, event in enumerate(events, first)
-    ]
-    write_table(folder / EVENTS, EVENT_ROWS, [known, pa.Table.from_pylist(rows, schema=EVENT_ROWS)])
+    size = len(events)
+    columns: dict[str, object] = {
+        "number": np.arange(first, first + size),
+        "time": pa.repeat(pa.scalar(time), size),
+        "update": pa.repeat(pa.scalar(update, pa.int32()), size),
+        "epoch": pa.repeat(pa.scalar(epoch, pa.int32()), size),
+    }
+    columns |= {name: [getattr(one, name) for one in events] for name in Event._fields}
+    rows = pa.table([pa.array(columns[one.name], one.type) for one in EVENT_ROWS], schema=EVENT_ROWS)
+    write_table(folder / EVENTS, EVENT_ROWS, [known, rows])

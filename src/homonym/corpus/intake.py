@@ -28,7 +28,7 @@ from homonym.collection.document_replacing import replaced, without_labels
 from homonym.collection.document_table import CHOSEN, document_rows, new_references
 from homonym.collection.identity import letters_of_title, letters_of_titles, title_digest
 from homonym.collection.layout import KEY_ROWS, part_file, part_files
-from homonym.collection.parts import Chunk, write_documents
+from homonym.collection.parts import Chunk, write_compared
 from homonym.errors import InputError
 from homonym.io.result_directory import DOCUMENTS
 from homonym.io.tables import look_up, reading_result_file
@@ -234,14 +234,14 @@ def _groups(
     first = new[-1].sequence + 1
     if known:
         raws = [Raw(number, one.record.encode()) for number, one in enumerate(known, 1)]
-        write_documents(Chunk(DOCUMENTS, first, raws), settings, work, strict=False)
+        write_compared(Chunk(DOCUMENTS, first, raws), settings, work, strict=False)
         _write_known_ids(work, first, new, known)
     try:
         counting.read_parts(connection, work)
         counting.find_copies(connection, first + len(known))
         rows = connection.execute("SELECT sequence, first FROM duplicates ORDER BY sequence").fetchall()
     finally:
-        for table in ("records", "mentions", "bags", "features", "keys", "references", "identifiers", "documents"):
+        for table in ("records", "keys", "references", "documents"):
             part_file(work, table, first).unlink(missing_ok=True)
     place = {record.sequence: number for number, record in enumerate(new)}
     place |= {first + number: len(new) + number for number in range(len(known))}

@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from homonym.clustering.arrays import starts
+from homonym.clustering.arrays import Integers, starts
 from homonym.collection import counting
 from homonym.collection.author_summaries import (
     NAMED_FACTS,
     completeness,
     initials,
     load_facts,
-    summarise_loaded,
+    summarise_with_members,
     summary_tables,
 )
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
@@ -219,32 +219,31 @@ def _without(table: pa.Table, key: str, gone: pa.Array) -> pa.Table:
 def _with_rows(table: pa.Table, key: str, gone: pa.Array, added: pa.Table) -> pa.Table:
     """A table in the order of a key without some keys, and with the rows of others, which it does not have then.
 
-    The table is cut at the few places where rows come or leave: rows in between are not compared, and are copied once.
-
     >>> table = pa.table({"key": ["a", "a", "b", "d"], "row": [1, 2, 3, 4]})
     >>> rows = _with_rows(table, "key", pa.array(["b", "c", "d"]), pa.table({"key": ["b", "b", "c"], "row": [5, 6, 7]}))
     >>> rows.to_pydict()
     {'key': ['a', 'a', 'b', 'b', 'c'], 'row': [1, 2, 5, 6, 7]}
     """
-    keys, begin = _runs(table[key])
-    leaves = np.flatnonzero(pc.is_in(keys, gone).to_numpy(zero_copy_only=False)).tolist()
-    cuts = [(begin[run], begin[run + 1], 0, 0) for run in leaves]
-    own, first = _runs(added[key])
-    known = keys.to_pylist() if len(own) else []
-    for number, value in enumerate(own.to_pylist()):
-        row = begin[bisect_left(known, value)]
-        cuts.append((row, row, first[number], first[number + 1]))
-    pieces, done = list[pa.Table](), 0
-    for row, following, one, last in sorted(cuts):
-        pieces += [table.slice(done, row - done), added.slice(one, last - one)]
-        done = following
-    return pa.concat_tables([*(piece for piece in pieces if len(piece)), table.slice(done)])
+    code = pc.index_in(table[key], gone)
+    kept = np.flatnonzero(pc.is_null(code).to_numpy())
+    if len(kept) == len(table) and not len(added):
+        return table
+    # Rows that stay have odd numbers, and rows that come have the even number below that of the row they stand before.
+    rank = np.concatenate([2 * kept + 1, 2 * _places_in(table[key], code, added[key], gone)])
+    row = np.concatenate([kept, np.arange(len(table), len(table) + len(added))])
+    return pa.concat_tables([table, added]).combine_chunks().take(pa.array(row[np.argsort(rank, kind="stable")]))
 
 
-def _runs(column: pa.ChunkedArray) -> tuple[pa.Array, list[int]]:
-    """The values of a column, one for equal values that follow each other; and where they begin, with the end."""
-    runs = pc.run_end_encode(column.combine_chunks(), run_end_type=pa.int64())
-    return runs.values, [0, *runs.run_ends.to_pylist()]
+def _places_in(known: pa.ChunkedArray, code: pa.ChunkedArray, keys: pa.ChunkedArray, gone: pa.Array) -> Integers:
+    """Before which of the known keys, which are in order, each of some others stands; `code` is its place in `gone`."""
+    first: Integers = np.full(len(gone), -1)
+    leaving = np.flatnonzero(pc.is_valid(code).to_numpy())[::-1]
+    first[code.take(pa.array(leaving)).to_numpy()] = leaving  # of several rows of one key, the first one stays
+    own = pc.index_in(keys, gone).to_numpy()
+    for one in np.unique(own[first[own] < 0]).tolist():
+        first[one] = bisect_left(range(len(known)), gone[one].as_py(), key=lambda row: known[row].as_py())
+    places: Integers = first[own]
+    return places
 
 
 def _is_in_order(file: pq.ParquetFile, key: str) -> bool:
@@ -291,7 +290,7 @@ def with_new_coauthors(
     authors = authors.sort_by("author_id").cast(AUTHOR_SUMMARIES)
     names = dict(zip(authors["author_id"].to_pylist(), authors["name"].to_pylist(), strict=True))
     people = _People.on_documents(folder, rows, names, known)
-    facts = people.bare_facts(people.members)
+    facts = people.bare_facts()
     found = _summarise(facts, PLACED_IDENTIFIERS.empty_table(), None, people, work)
     number = authors.column_names.index("coauthors")
     return authors.set_column(number, AUTHOR_SUMMARIES.field("coauthors"), found["coauthors"])
@@ -324,23 +323,31 @@ class _People(NamedTuple):
         fixed = {one: shown.get(one) for one in (*others.to_pylist(), *names)}
         return cls(own, members, pa.concat_arrays([own, others]).sort(), fixed)
 
-    def bare_facts(self, members: pa.Table, first: int = 0) -> pa.Table:
-        """Facts that have only the author and the document; the first one has this place."""
-        number = len(members)
-        columns = {field.name: pa.nulls(number, field.type) for field in NAMED_FACTS} | {
-            "place": pa.array(np.arange(first, first + number)),
+    def bare_facts(self) -> pa.Table:
+        """Facts of the authors themselves that have only the author and the document."""
+        members = self.members.filter(pc.is_in(self.members["author_id"], self.own))
+        columns = {field.name: pa.nulls(len(members), field.type) for field in NAMED_FACTS} | {
+            "place": pa.array(np.arange(len(members))),
             "author": pc.index_in(members["author_id"], self.numbers),
             "document_id": members["document_id"],
         }
         return pa.table(columns).select(NAMED_FACTS.names).cast(NAMED_FACTS)
 
+    def pairs(self) -> tuple[Integers, Integers]:
+        """The authors of documents and the documents, both as numbers, ordered by author and document."""
+        author = pc.index_in(self.members["author_id"], self.numbers).to_numpy().astype(np.int64)
+        document = self.members["document_id"].combine_chunks().dictionary_encode().indices.to_numpy()
+        pairs = np.unique(author << 32 | document)
+        return pairs >> 32, pairs & ((1 << 32) - 1)
 
-_READ = ["document_id", "year", "authors.list.element.position", "authors.list.element.name",
-         "authors.list.element.affiliations.list.element"]  # fmt: skip
+
+_READ = [
+    "document_id", "year", "authors.list.element.position", "authors.list.element.affiliations.list.element"
+]  # fmt: skip
 
 
 def _facts(rows: pa.Table, people: _People, documents: pa.Table, blocking: str) -> pa.Table:
-    """What the queries need of each mention. Rows of co-authors have only the author and the document."""
+    """What the queries need of each mention."""
     cache = blocked_names(blocking)
     year = dict(zip(documents["document_id"].to_pylist(), documents["year"].to_pylist(), strict=True))
     encoded = [found.encoded if (found := cache[name]) else None for name in rows["name"].to_pylist()]
@@ -356,9 +363,7 @@ def _facts(rows: pa.Table, people: _People, documents: pa.Table, blocking: str) 
         "year": pa.array([year.get(one) for one in rows["document_id"].to_pylist()], pa.int32()),
         "author_confidence": rows["author_confidence"],
     }
-    own = pa.table(facts).select(NAMED_FACTS.names).cast(NAMED_FACTS)
-    partners = people.members.filter(pc.invert(pc.is_in(people.members["author_id"], people.own)))
-    return pa.concat_tables([own, people.bare_facts(partners, len(rows))])
+    return pa.table(facts).select(NAMED_FACTS.names).cast(NAMED_FACTS)
 
 
 def _identifier_rows(folder: Path, rows: pa.Table, known: Mapping[str, Mapping[str, str]]) -> pa.Table:
@@ -423,7 +428,11 @@ def _summarise(
         load_facts(connection, [facts], identifiers, path)
         every = numbers.to_pylist()
         connection.register("author_numbers", pa.table({"author": np.arange(len(every)), "author_id": numbers}))
-        summarise_loaded(connection)
+        summarise_with_members(connection, *people.pairs())
+        connection.execute(
+            """INSERT INTO authors BY NAME SELECT author, author_id FROM author_numbers
+               WHERE author NOT IN (SELECT author FROM authors)"""
+        )
         fixed = [(number, names[one]) for number, one in enumerate(every) if one in names]
         schema = pa.schema([("author", pa.int64()), ("name", pa.string())])
         given = pa.table([list(column) for column in zip(*fixed, strict=True)] or [[], []], schema=schema)

@@ -250,6 +250,8 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
 
     A mention of a changed document is the same if its author is the same by name and position, in the same block.
     """
+    if not changed:
+        return nullable_rows(new), _gone_mentions(leaving, {})
     old, renamed = _by_document(leaving), dict[str, str]()
     rows = new.to_pylist()
     by_document: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -413,9 +415,10 @@ def _links(plan: UpdatePlan, rows: pa.Table, authors: set[str]) -> BlockLinks:
     kinds, blocks = linking_kinds(plan.epoch.settings), dict[Identifier, set[str]]()
     clustered = rows.filter(pc.is_valid(rows["cluster"]))
     for mention, block in zip(clustered["mention_id"].to_pylist(), clustered["block"].to_pylist(), strict=True):
-        for identifier in plan.identifiers[mention].items():
-            if identifier[0] in kinds:
-                blocks.setdefault(identifier, set()).add(block)
+        if (own := plan.identifiers[mention]) is not _NO_IDENTIFIERS:
+            for identifier in own.items():
+                if identifier[0] in kinds:
+                    blocks.setdefault(identifier, set()).add(block)
     return find_links(plan.result, blocks, authors)
 
 
@@ -510,7 +513,8 @@ def _concerned_groups(
     linked = np.zeros(len(rows), np.bool_)
     if links.identifiers:
         linked[:] = [
-            before.get(one) in links.authors or not links.identifiers.isdisjoint(plan.identifiers.get(one, {}).items())
+            before.get(one) in links.authors
+            or not links.identifiers.isdisjoint(plan.identifiers.get(one, _NO_IDENTIFIERS).items())
             for one in rows["mention_id"].to_pylist()
         ]
     block = rows["block"].combine_chunks().dictionary_encode().indices.to_numpy()

@@ -36,6 +36,7 @@ from homonym.collection.parts import (
     chunks,
     reject_line,
     whole_documents,
+    write_compared,
     write_documents,
     write_lines,
     write_mentions,
@@ -234,6 +235,10 @@ class LocalEngine:
     def read_documents(self, inputs: Inputs, settings: Settings, beside: Callable[[], object] | None = None) -> Read:
         """Read documents and extract their features; `beside` may run at the same time."""
         return _PartReader(self, settings, write_documents).read(inputs, "documents", beside).finish()
+
+    def read_compared(self, inputs: Inputs, settings: Settings) -> Read:
+        """Read documents only to compare them with others, without extracting their features."""
+        return _PartReader(self, settings, write_compared).read(inputs, "documents").finish()
 
     def convert_documents(self, inputs: Inputs, settings: Settings) -> Read:
         """Read documents and store them as lines of homonym's own format."""

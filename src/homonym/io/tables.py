@@ -726,8 +726,8 @@ def rechunked(tables: Iterable[pa.Table], rows: int) -> Iterator[pa.Table]:
         yield pa.concat_tables(waiting).combine_chunks()
 
 
-# Row groups of a Parquet file that are read at once to look up rows.
-LOOKED_UP_GROUPS = 8
+# Bytes of a Parquet file, without compression, that are read at once to look up rows, unless a row group has more.
+LOOKED_UP_BYTES = 1 << 23
 
 
 def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns: list[str] | None = None) -> pa.Table:
@@ -740,9 +740,30 @@ def look_up(path: Path, column: str, values: pa.Array | pa.ChunkedArray, columns
     with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
         groups = _groups_that_may_have(file, column, wanted)
         found = [file.read_row_groups([], columns=columns)]
-        for first in range(0, len(groups), LOOKED_UP_GROUPS):
-            found += _rows_with(file, column, wanted, columns, groups[first : first + LOOKED_UP_GROUPS])
+        for some in _read_at_once(file.metadata, groups, columns):
+            found += _rows_with(file, column, wanted, columns, some)
         return pa.concat_tables(found)
+
+
+def _read_at_once(metadata: pq.FileMetaData, groups: list[int], columns: list[str] | None) -> Iterator[list[int]]:
+    """Row groups of which these columns have about LOOKED_UP_BYTES together."""
+    paths = [metadata.schema.column(number).path for number in range(metadata.num_columns)]
+    read = [
+        number
+        for number, path in enumerate(paths)
+        if columns is None or any(path == one or path.startswith(f"{one}.") for one in columns)
+    ]
+    some, size = list[int](), 0
+    for group in groups:
+        own = metadata.row_group(group)
+        added = sum(own.column(number).total_uncompressed_size for number in read)
+        if some and size + added > LOOKED_UP_BYTES:
+            yield some
+            some, size = [], 0
+        some.append(group)
+        size += added
+    if some:
+        yield some
 
 
 def _rows_with(
