@@ -1552,3 +1552,12 @@ def test_lists_of_authors_that_excel_has_cut_end_with_et_al(read: Reads, columns
     assert "a list of authors ends after the 32,767 characters that Excel keeps of a cell" in {
         problem.reason for problem in found.problems
     }
+
+
+@pytest.mark.parametrize(
+    "cell", ["Doe J, Roe A, et al.", "J Doe, A Roe, ...", "Doe, J; Roe, A; …", "Doe, J.; Roe, A. + 5"]
+)
+def test_names_that_a_list_leaves_out_are_another_contributor(read: Reads, cell: str) -> None:
+    found = read(written([{"title": "On coins", "authors": cell, "year": "2010"}])).one
+    assert len(found.authors) == 2
+    assert found.other_contributors == ["et al."]
