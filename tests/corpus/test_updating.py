@@ -167,11 +167,12 @@ def test_record_of_a_poorer_export_loses_nothing(tmp_path: Path, mode: str) -> N
     require_consistent(tmp_path / "result")
 
 
-def test_list_of_authors_that_ends_with_et_al_removes_nobody(result: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["; et al.", " et al.", ", ..."])
+def test_list_of_authors_that_ends_with_et_al_removes_nobody(result: Path, tmp_path: Path, end: str) -> None:
     before = authors(result)
     title, first = document(7)["title"], document(7)["authors"][0]["name"]
     table = tmp_path / "cut.csv"
-    table.write_text(f'id,title,year,authors\nD0007,{title},2021,"{first}; et al."\n')
+    table.write_text(f'id,title,year,authors\nD0007,{title},2021,"{first}{end}"\n')
     assert update(result, table).documents["changed"] == 1
     assert authors(result) == before
     (row,) = (row for row in rows(result, "documents") if row["document_id"] == "D0007")

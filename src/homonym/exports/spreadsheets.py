@@ -32,7 +32,7 @@ from homonym.exports.reference_files import (
 )
 from homonym.exports.result_tables import ExportedDocument, ResultTables
 from homonym.io.outputs import atomic_path, open_atomic
-from homonym.io.table_text import protected
+from homonym.io.table_text import EXCEL_CELL, protected
 from homonym.records.fields.exported_ids import (
     BIBLIOMETRIX_AUTHORS,
     WOS_CONTRIBUTORS,
@@ -68,8 +68,8 @@ UNKNOWN_YEAR = 1 << 32
 # Maximum number of authors in each row of a document. Otherwise the file size would grow with their square.
 MAX_LISTED = 100
 
-# Limits of Excel: rows of a sheet, with the header, and characters of a cell.
-EXCEL_ROWS, EXCEL_CELL = 1 << 20, 32_767
+# Maximum number of rows of a sheet in Excel, with the header.
+EXCEL_ROWS = 1 << 20
 
 Row = Sequence[str | int | float | None]
 

@@ -19,6 +19,9 @@ FORMULA = "('*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20])"
 
 SEPARATORS = (",", ";", "\t", "|")
 
+# Maximum number of characters that Excel keeps of a cell.
+EXCEL_CELL = 32_767
+
 _EXCEL_SEPARATOR = re.compile(rb'"?sep=."?', re.IGNORECASE)
 
 

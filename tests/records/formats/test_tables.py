@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from homonym.errors import InputError
 from homonym.io.inputs import InputLine, Source
-from homonym.io.table_text import Header
+from homonym.io.table_text import EXCEL_CELL, Header
 from homonym.records.fields.people import scopus_cited_authors
 from homonym.records.formats import scopus, table, table_authors, table_columns
 from homonym.records.model import Author, BrokenRecordError, Document
@@ -1526,3 +1526,38 @@ def test_rows_that_python_wrote_with_nan_are_read(read: Reads, indent: int | Non
         ("On wool", [], 2010),
     ]
     assert not found.problems
+
+
+# As Excel cuts a list of 3,000 authors: the last name is incomplete.
+CUT = "; ".join(f"Doe, Jan{letter}" for letter in "abcdefghijklmnop" * 200)[:EXCEL_CELL]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"Title": "On coins", "Authors": CUT, "Year": "2010"},
+        NEW | {"Authors": CUT, "Author full names": CUT, "Author(s) ID": ""},
+        {
+            "Publication Type": "J", "Authors": CUT, "Author Full Names": CUT, "Article Title": "On coins",
+            "UT (Unique WOS ID)": "WOS:1",
+        },
+    ],
+    ids=["table", "scopus", "wos-tab"],
+)  # fmt: skip
+def test_lists_of_authors_that_excel_has_cut_end_with_et_al(read: Reads, columns: dict[str, str]) -> None:
+    found = read(written([columns]))
+    whole = CUT.split("; ")[:-1]
+    assert names_of(found.one) == whole
+    assert found.one.other_contributors == ["et al."]
+    assert "a list of authors ends after the 32,767 characters that Excel keeps of a cell" in {
+        problem.reason for problem in found.problems
+    }
+
+
+@pytest.mark.parametrize(
+    "cell", ["Doe J, Roe A, et al.", "J Doe, A Roe, ...", "Doe, J; Roe, A; …", "Doe, J.; Roe, A. + 5"]
+)
+def test_names_that_a_list_leaves_out_are_another_contributor(read: Reads, cell: str) -> None:
+    found = read(written([{"title": "On coins", "authors": cell, "year": "2010"}])).one
+    assert len(found.authors) == 2
+    assert found.other_contributors == ["et al."]

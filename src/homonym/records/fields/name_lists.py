@@ -54,6 +54,8 @@ _MARKS = tuple(
     )
 )
 
+#: The contributor that stands for authors who are left out at the end of a list.
+OTHERS = "et al."
 # What says that further authors are left out, at the end of a list.
 _OTHERS = r"et\.? ?al|and others|(?-i:u\. ?a)|und andere|y otros|e outros|e altri|et autres"
 _AND_OTHERS = re.compile(
@@ -451,11 +453,23 @@ def split_author_lists(document: Document, notes: list[Note]) -> None:
         _split(document, notes)
 
 
+def is_cut(text: str) -> bool:
+    """Whether a list of names ends with "et al.", "+ 5" or dots, so that it has more names than it shows.
+
+    >>> [is_cut(text) for text in ("Doe, J et al.", "J Doe, A Roe, ...", "Doe, J & al.", "Doe, J", "Rao, U. A.")]
+    [True, True, True, False, False]
+    """
+    text = text.rstrip(" ,;")
+    return text.endswith(("...", "…")) or (is_list_like(text) and _AND_OTHERS.search(text) is not None)
+
+
 def _split(document: Document, notes: list[Note]) -> None:
     found: list[Author] = []
     for author in document.authors:
         is_person = author.label is not None or author.block is not None or author.ids or author.emails
         names = () if is_person else names_in_list(author.name)
+        if names and is_cut(author.name):
+            notes.append(("contributor", OTHERS))
         if len(names) > 1:
             notes.append(("warning", split_note(author.name, len(names))))
             common = author.affiliations if len(author.affiliations) == 1 else []

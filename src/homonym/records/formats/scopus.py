@@ -14,7 +14,7 @@ from functools import cache, cached_property, lru_cache
 
 from homonym.errors import InputError, counted
 from homonym.io.inputs import Source
-from homonym.io.table_text import Header, read_header
+from homonym.io.table_text import EXCEL_CELL, Header, read_header
 from homonym.records.fields import exported_ids, identifiers
 from homonym.records.fields.affiliations import add_address, emails_in, remove_repeats
 from homonym.records.fields.contributors import note_contributor
@@ -28,6 +28,7 @@ from homonym.records.parsing.delimited import (
     find_header,
     is_empty_row,
     is_header,
+    mark_cut_lists,
     rows_by_header,
     usable_cells,
 )
@@ -199,7 +200,10 @@ def parse(text: bytes, header: Header) -> Parsed | None:
     if is_empty_row(text, header.separator):
         return None
     places = _places(header)
-    cells, notes = usable_cells(text, header, _checks(header), [place for place in places[:2] if place >= 0])
+    author_places = [place for place in places[:2] if place >= 0]
+    cells, notes = usable_cells(text, header, _checks(header), author_places)
+    if len(text) >= EXCEL_CELL:
+        notes += mark_cut_lists(cells, author_places)
     if is_header(cells, header):
         return None
     cells.append("")  # at place -1, for missing columns

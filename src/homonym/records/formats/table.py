@@ -19,7 +19,7 @@ import orjson
 from homonym.errors import InputError, word_list
 from homonym.io import inputs
 from homonym.io.inputs import COLUMNAR, HEAD_BYTES, TOO_LONG, InputLine, Source
-from homonym.io.table_text import Header, line_end, read_header, unprotected
+from homonym.io.table_text import EXCEL_CELL, Header, line_end, read_header, unprotected
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import note_contributor
 from homonym.records.fields.exported_ids import KIND as HOMONYM
@@ -71,6 +71,7 @@ from homonym.records.parsing.delimited import (
     gather,
     is_empty_row,
     is_header,
+    mark_cut_lists,
     remove_errors,
     row_cells,
     rows_by_header,
@@ -533,6 +534,8 @@ def _values(text: bytes, table: TableLayout, notes: list[Note]) -> list[Values]:
         cells, shifted = usable_cells(text, header, table.checks, table.author_places)
         rows = [cells]
         notes += shifted
+        if len(text) >= EXCEL_CELL:
+            notes += mark_cut_lists(cells, table.author_places)
     for column, meant in table.misspelled:
         place = header.names.index(column)
         _note_misspelled(column, meant, (cells[place] for cells in rows if not is_header(cells, header)), notes)

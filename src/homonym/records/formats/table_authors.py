@@ -16,8 +16,10 @@ from homonym.records.fields.markup import plain_text
 from homonym.records.fields.name_lists import (
     INITIAL_FIRST,
     MEDLINE_NAME,
+    OTHERS,
     between_commas,
     doubt_note,
+    is_cut,
     is_list_like,
     is_surname_and_given_names,
     is_unclear_break,
@@ -303,6 +305,8 @@ def _entries(cell: Any, notation: ListNotation, notes: list[Note]) -> list[Any]:
         return items or []
     require_few_authors(max(map(text.count, _LIST_MARKS)) // _MARKS_PER_NAME)
     names = [name for name in names_in(text, notation.separator, with_commas=notation.with_commas) if name]
+    if is_cut(text) and not any(map(is_placeholder, names)):
+        note_contributor(OTHERS, notes)
     if has_marks(text) and without_footnotes(text) != text:
         notes.append(("warning", marks_note(text)))
     # "Jane Doe, John Smith" may be two people, but "Martín García, Ana Belén" is one: the table decides.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from homonym.errors import word_list
 from homonym.io.inputs import InputLine, Source
-from homonym.io.table_text import Header
+from homonym.io.table_text import EXCEL_CELL, Header
 from homonym.records.fields.exported_ids import BIBLIOMETRIX_AUTHORS, WOS_AUTHORS, WOS_DOCUMENT
 from homonym.records.fields.markup import plain_text
 from homonym.records.formats.wos import WANTED, document_of
@@ -28,6 +28,7 @@ from homonym.records.parsing.delimited import (
     FieldSizeLimit,
     cells_before_shift,
     gather,
+    mark_cut_lists,
     physical_lines,
     remove_errors,
 )
@@ -229,7 +230,14 @@ def _parse(text: bytes, context: Layout | None) -> Parsed:
         cells = _before_shift(cells, layout, notes)
     if b"#" in text:
         notes += remove_errors(cells, _columns(layout, len(cells)))
+    if len(text) >= EXCEL_CELL:
+        columns = _columns(layout, len(cells))
+        notes += mark_cut_lists(cells, [place for place, tag in enumerate(columns) if tag in _AUTHORS])
     return document_of(_fields(cells, layout), notes, "; ")
+
+
+# The columns with lists of authors.
+_AUTHORS = ("AF", "AU", "BF", "BA")
 
 
 def _columns(layout: Layout, width: int) -> list[str]:

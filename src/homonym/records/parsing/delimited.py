@@ -16,7 +16,7 @@ from itertools import groupby
 from homonym.errors import word_list
 from homonym.io import inputs
 from homonym.io.inputs import TOO_LONG, InputLine, Source
-from homonym.io.table_text import Header, is_separator_hint, line_end, read_header
+from homonym.io.table_text import EXCEL_CELL, Header, is_separator_hint, line_end, read_header
 from homonym.records.model import BrokenRecordError, Note
 from homonym.records.parsing.splitting import Raw, decoded
 
@@ -447,6 +447,22 @@ def _row_cells(text: bytes, header: Header) -> tuple[list[str], bool]:
     if separator == "\t" and row.count("\t") == wanted - 1:  # many TSV files do not quote, so quotation marks are text
         return row.split("\t"), True
     return cells, False
+
+
+def mark_cut_lists(cells: list[str], places: Iterable[int]) -> list[Note]:
+    """Remove half a name at the end of lists of authors that Excel has cut; with notes, and "et al." as a contributor.
+
+    >>> cells = [("Doe, Jane; " * 3000)[:EXCEL_CELL], "x"]
+    >>> mark_cut_lists(cells, [0])[0], cells[0][-12:]
+    (('field', 'a list of authors ends after the 32,767 characters that Excel keeps of a cell'), '; Doe, Jane;')
+    """
+    notes: list[Note] = []
+    for place in places:
+        if len(cells[place]) == EXCEL_CELL and ";" in cells[place]:
+            cells[place] = cells[place][: cells[place].rindex(";") + 1]
+            reason = f"a list of authors ends after the {EXCEL_CELL:,} characters that Excel keeps of a cell"
+            notes += [("field", reason), ("contributor", "et al.")]
+    return notes
 
 
 def is_empty_row(text: bytes, separator: str) -> bool:
