@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +61,10 @@ for path in paths * copies:
 """
 
 
+def zstd(content: bytes) -> bytes:
+    return bytes(pa.compress(content, "zstd", asbytes=True))
+
+
 def stored(path: Path, kind: str) -> Path:
     if kind == "parquet":
         pq.write_table(DOCUMENTS, path, row_group_size=10)
@@ -68,12 +74,14 @@ def stored(path: Path, kind: str) -> Path:
             writer.write_table(DOCUMENTS, max_chunksize=10)
     else:
         text = "".join(f'{{"id": "W{n}", "authors": [{{"name": "Doe, J"}}]}}\n' for n in range(200)).encode()
-        zstd = pa.compress(text, "zstd", asbytes=True)
-        path.write_bytes({"gz": gzip.compress(text), "bz2": bz2.compress(text), "zst": zstd}[kind])
+        compress: dict[str, Callable[[bytes], bytes]] = {
+            "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstd
+        }  # fmt: skip
+        path.write_bytes(compress[kind](text))
     return path
 
 
-KINDS = ["parquet", "arrow", "arrow zstd", "arrow lz4", "gz", "bz2", "zst"]
+KINDS = ["parquet", "arrow", "arrow zstd", "arrow lz4", "gz", "bz2", "xz", "zst"]
 
 
 @pytest.mark.slow

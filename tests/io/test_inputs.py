@@ -379,15 +379,6 @@ def test_bytes_of_no_encoding_are_western_letters() -> None:
         "é".encode("ascii", errors=inputs.WESTERN)
 
 
-def test_archives_without_a_reader_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(b"\xfd7zXZ\0")
-    with (
-        pytest.raises(InputError, match=r"a is an archive; extract it and name the files in it\.$"),
-        Source(tmp_path / "a"),
-    ):
-        pass
-
-
 @pytest.mark.parametrize("packed", [True, False])
 def test_errors_of_the_disk_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packed: bool) -> None:
     class Broken(io.BytesIO):

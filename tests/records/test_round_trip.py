@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import lzma
 from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
@@ -259,7 +260,7 @@ def test_reads_written_documents(export: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("export", CARRIED)
 def test_reads_compressed_files_without_suffix(export: str, tmp_path: Path) -> None:
-    for pack in (gzip.compress, bz2.compress, zstd):
+    for pack in (gzip.compress, bz2.compress, lzma.compress, zstd):
         path = tmp_path / "export"
         path.write_bytes(pack(written(export)))
         check(path, export)

@@ -232,6 +232,10 @@ class Source:
             return self._closed_later(gzip.GzipFile(fileobj=self._raw)).read1  # returns also what precedes the damage
         if magic[:3] == b"BZh":
             return self._closed_later(bz2.BZ2File(self._raw)).read1
+        if magic == b"\xfd7zX":
+            import lzma  # rarely needed
+
+            return self._closed_later(lzma.LZMAFile(self._raw)).read1
         if magic == b"\x28\xb5\x2f\xfd":
             import pyarrow as pa  # the standard library has no zstd
 
@@ -243,8 +247,6 @@ class Source:
             )
         if magic == ZIP_MAGIC:
             return self._open_workbook()
-        if magic == b"\xfd7zX":
-            raise InputError(f"{self.name} is an archive; extract it and name the files in it.")
         return self._raw.read
 
     def _open_workbook(self) -> Any:
