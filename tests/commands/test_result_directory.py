@@ -23,6 +23,7 @@ from homonym.commands.evaluate import evaluate
 from homonym.commands.extract import extract
 from homonym.commands.inspect import inspect
 from homonym.commands.run import Resources
+from homonym.engines.local import LocalEngine
 from homonym.errors import HomonymError, InputError, OutputError
 from homonym.io.result_directory import (
     AUTHORS,
@@ -329,4 +330,25 @@ def test_a_killed_run_leaves_a_whole_result_or_nothing(tmp_path: Path, moment: s
     assert is_result(summary.output)
     assert set(rows_of(result, DOCUMENTS)) == {"a", "b", "c", "empty"}
     assert (result / "notes.txt").exists() == old
+    assert set(os.listdir(tmp_path)) == {"in.jsonl", "result"}
+
+
+@pytest.mark.parametrize("step", ["write_authors", "_write_summaries"])
+def test_a_failure_while_two_tables_are_written_keeps_the_old_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    source, result = write(tmp_path / "in.jsonl", RECORDS[:2]), tmp_path / "result"
+    disambiguate(source, result, LIMIT)
+    before = tables_of(result)
+
+    def fail(*_: object) -> None:
+        raise OutputError("no space left")
+
+    write(source, RECORDS)
+    with monkeypatch.context() as broken:
+        broken.setattr(LocalEngine, step, fail)
+        with pytest.raises(OutputError, match="no space left"):
+            disambiguate(source, result, LIMIT)
+    assert tables_of(result) == before
+    disambiguate(source, result, LIMIT)
     assert set(os.listdir(tmp_path)) == {"in.jsonl", "result"}
