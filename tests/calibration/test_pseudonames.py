@@ -301,6 +301,14 @@ def calibrate_limit(collection: Ready, settings: Settings, seeds: int = 3) -> Ca
     return LimitCalibrator(collection.encoded, settings, collection.constraints, threads=2, seeds=seeds).find()
 
 
+@pytest.mark.slow
+def test_limit_is_the_same_if_people_are_found_later(small: Ready, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = calibrate_limit(small, Settings())
+    monkeypatch.setattr(calibrated, "FEW_OCCURRENCES", 0)
+    assert vars(calibrate_limit(small, Settings())) == vars(at_once)
+    assert at_once.names
+
+
 def cannot_links_of(composition: BlockComposition) -> list[set[int]]:
     """The cannot-links of each profile."""
     start, cannot_link = composition.constraints.cannot_link_start, composition.constraints.cannot_link

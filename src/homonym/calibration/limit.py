@@ -13,6 +13,7 @@ limit follows the evidence.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -49,6 +50,9 @@ SEEDS = 3
 # Maximum number of rounds; they end early when the limit changes by less than this factor. The authors that are found
 # with nearer limits are nearly the same.
 MAX_ROUNDS, CONVERGED = 3, 1.35
+# Occurrences of features, of all mentions, up to which people are found at the same time as the chance limit: the bags
+# of large samples would need half a GiB more than one after the other.
+FEW_OCCURRENCES = 20_000_000
 # Ratio of neighbouring limits: pseudo-names do not tell closer ones apart.
 STEP = 1.1
 # The highest limit that is tried, as a multiple of the last one; if its probability is more than this share of the
@@ -228,7 +232,8 @@ class LimitCalibrator:
         """Improve limit and pseudo-names alternately; the last ones also show which limit has the target precision."""
         limit = self.settings.limit
         # The trust in names and the chance limit need no people.
-        with meanwhile(lambda: self.unavailable):
+        has_room = self.encoded.sizes().sum() <= FEW_OCCURRENCES
+        with meanwhile(lambda: self.unavailable) if has_room else nullcontext():
             if self._too_small is None:
                 self._find_name_trust()
                 self._find_chance_limit()
