@@ -41,7 +41,7 @@ from homonym.calibration.pseudonames import (
     constrained_only,
 )
 from homonym.calibration.single_person_names import PersonPool, find_people
-from homonym.clustering.agglomerative import cluster, limits
+from homonym.clustering.agglomerative import cluster, limits, pair_scores
 from homonym.clustering.arrays import Bags, Constraints, Floats, Frequencies, Integers, starts
 from homonym.collection.encoded import Encoded
 from homonym.commands.cluster import cluster as cluster_file
@@ -222,6 +222,18 @@ def test_pool_does_not_depend_on_threads_and_batches(small: Ready, monkeypatch: 
     assert np.array_equal(whole.source_block, parts.source_block)
 
 
+def test_similarity_is_that_of_whole_people(small: Ready) -> None:
+    """As its definition says, over the square of all pairs."""
+    pool = find_people(small.encoded, Settings(), np.random.default_rng(0))
+    people = len(pool.sizes)
+    S, n = pair_scores(
+        pool.bags.summed(np.repeat(np.arange(people), pool.sizes), np.array([people])), 0, pool.frequencies
+    )
+    root = np.sqrt(np.maximum(n, np.finfo(float).tiny))
+    assert people > 20
+    assert np.array_equal(pool.similarity, np.einsum("ijt,it,jt->ij", S, 1 / root, 1 / root))
+
+
 def test_pool_splits_blocks_by_written_name(small: Ready) -> None:
     """Different written names of a block may be different people."""
     pool = find_people(small.encoded, Settings(), np.random.default_rng(0))
@@ -287,6 +299,14 @@ def composition_found(
 
 def calibrate_limit(collection: Ready, settings: Settings, seeds: int = 3) -> CalibratedLimit:
     return LimitCalibrator(collection.encoded, settings, collection.constraints, threads=2, seeds=seeds).find()
+
+
+@pytest.mark.slow
+def test_limit_is_the_same_if_people_are_found_later(small: Ready, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_once = calibrate_limit(small, Settings())
+    monkeypatch.setattr(calibrated, "FEW_OCCURRENCES", 0)
+    assert vars(calibrate_limit(small, Settings())) == vars(at_once)
+    assert at_once.names
 
 
 def cannot_links_of(composition: BlockComposition) -> list[set[int]]:

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 
 from homonym.collection import parts
 from homonym.collection.extractor import extract_tables
+from homonym.collection.layout import SLOT_BITS
 from homonym.collection.parts import Chunk, PartReport
 from homonym.features.columns import LINES_PER_EXCEPTION, columns_of, columns_of_lines
+from homonym.records.fields.affiliations import is_placeholder, plain_email
 from homonym.records.parsing.splitting import Raw
 from homonym.settings import Settings
 from tests.support.profiles import examples
@@ -54,7 +56,7 @@ def record_by_record(lines: list[bytes], settings: Settings) -> tuple[dict[str, 
 
 def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:
     """Compare both ways of parsing; returns whether the chunk could be parsed at once."""
-    columns = columns_of_lines(chunk(lines).raws, 7, settings.blocking)
+    columns = columns_of_lines([parts._without_markup(raw) for raw in chunk(lines).raws], 7, settings.blocking)
     if columns is None:
         return False
     wanted, report = record_by_record(lines, settings)
@@ -233,3 +235,23 @@ def test_lines_with_html_are_parsed_at_once_as_plain_text() -> None:
     assert (stored["id"], stored["authors"][0]) == ("a&amp;b", {"name": "D'Oro, P", "affiliations": ["AT&T"]})
     by_record = parts._named_documents(chunk(lines), PartReport(), "auto", strict=False)
     assert texts == [text for _, text in by_record]
+
+
+EMAILS = st.sampled_from(["a@x.org", "A@x.org", "<b@x.org>", "b@x.org", "c@x.org", "none@none", "n/a", "no address"])
+
+
+@given(st.lists(st.lists(st.lists(EMAILS, max_size=3), max_size=4), max_size=4))
+def test_the_first_address_that_no_co_author_has_identifies_an_author(documents: list[list[list[str]]]) -> None:
+    lines = [
+        orjson.dumps({"id": str(number), "authors": [{"name": "Doe, J", "emails": emails} for emails in authors]})
+        for number, authors in enumerate(documents)
+    ]
+    columns, _ = parts._columns(chunk(lines), "auto", PartReport(), strict=False)
+    expected = []
+    for number, authors in enumerate(documents, 7):
+        own = [{plain_email(text) for text in emails} for emails in authors]
+        for position, emails in enumerate(own):
+            others = set().union(*own[:position], *own[position + 1 :])
+            if usable := [text for text in sorted(emails - others) if not is_placeholder(text)]:
+                expected.append({"owner": (number << SLOT_BITS) + 1 + position, "kind": "email", "id": usable[0]})
+    assert extract_tables(columns, 7, DEFAULTS)["identifiers"].to_pylist() == expected

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from anyascii import anyascii
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ from homonym.collection.extractor import extract_tables
 from homonym.features import types
 from homonym.features.blocking import SCHEMES, author_names
 from homonym.features.columns import DocumentColumns, PlacedDocument, columns_of
-from homonym.features.text import STOP_WORDS, Lemmas, count_words, lemmas_of, plain_words
+from homonym.features.text import EMAIL, STOP_WORDS, Lemmas, count_words, lemmas_of, plain_words
 from homonym.features.types import FEATURE_TYPES, count_texts, describe, feature_type, gaussian_years
 from homonym.names.parse import parse_name
 from homonym.records.formats.documents import SMALLEST_COUNT
@@ -193,6 +194,12 @@ def test_a_lemma_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Labels
+
+
+@given(SIGNS | st.text() | st.text(st.sampled_from("aB1_ .@é\x1f-ß"), max_size=12))
+def test_a_label_is_its_words_in_ascii_and_lower_case(text: str) -> None:
+    plain = anyascii(EMAIL.sub(" ", text)).lower()
+    assert plain_words(text) == re.sub(r"[^a-z0-9]+", " ", plain).strip()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ limit follows the evidence.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -41,6 +42,7 @@ from homonym.measures.agreement import harmonic
 from homonym.measures.bootstrap import size_groups
 from homonym.measures.methods import LabelledNames, LimitCurves, RelativeFrequencies, curves_of_several
 from homonym.runtime.progress import Advance
+from homonym.runtime.thread_pool import meanwhile
 from homonym.settings import Limit, Settings
 
 # Number of draws of pseudo-names, each from other people; the spread of the limit is taken over these.
@@ -48,6 +50,9 @@ SEEDS = 3
 # Maximum number of rounds; they end early when the limit changes by less than this factor. The authors that are found
 # with nearer limits are nearly the same.
 MAX_ROUNDS, CONVERGED = 3, 1.35
+# Occurrences of features, of all mentions, up to which people are found at the same time as the chance limit: the bags
+# of large samples would need half a GiB more than one after the other.
+FEW_OCCURRENCES = 20_000_000
 # Ratio of neighbouring limits: pseudo-names do not tell closer ones apart.
 STEP = 1.1
 # The highest limit that is tried, as a multiple of the last one; if its probability is more than this share of the
@@ -120,7 +125,7 @@ class _CopiedBlocks(NamedTuple):
 
 
 class LimitCalibrator:
-    """Finds the limit of a collection; `unavailable` is the reason if no pseudo-names can be built, else None.
+    """Finds the limit of a collection.
 
     Only the `blocks_for_calibration` have to be loaded; then `sample` says which blocks these are. `advance` is called
     with the parts that are done, of PARTS in all; those of the confidence are left to the caller.
@@ -137,18 +142,20 @@ class LimitCalibrator:
         advance: Advance | None = None,
     ) -> None:
         self.encoded, self.settings, self.constraints = encoded, settings, constraints
+        self.given_settings = settings
         self.sample = sample or BlockSample.of(encoded, np.random.default_rng(seeds))
         self.threads, self.seeds = threads, seeds
         self.advance: Advance = advance or (lambda _: None)
         self._copied: _CopiedBlocks | None = None
         # The limit with the best F1, if a stricter one was chosen for a target precision.
         self._unstrict: Limit | None = None
-        too_small = self._too_small()
-        # Whether the trust in names and the chance limit can be calibrated, which need no people.
-        self.is_large_enough = too_small is None
-        self.unavailable = too_small or self._find_people()
-        self.advance(PEOPLE)
 
+    @cached_property
+    def unavailable(self) -> str | None:
+        """Why no pseudo-names can be built, None if they can; people are found when this is first asked for."""
+        return self._too_small or self._find_people()
+
+    @cached_property
     def _too_small(self) -> str | None:
         """Why nothing can be calibrated, if the collection has too few names or no features."""
         several = int((self.sample.sizes > 1).sum())
@@ -164,7 +171,7 @@ class LimitCalibrator:
     def _find_people(self) -> str | None:
         """Fill the pool of people, or return why there are too few."""
         generator = np.random.default_rng(self.seeds)
-        self.pool: PersonPool = find_people(self.encoded, self.settings, generator, self.sample, self.threads)
+        self.pool: PersonPool = find_people(self.encoded, self.given_settings, generator, self.sample, self.threads)
         people = int((self.pool.sizes > 1).sum())
         if people < MIN_PEOPLE:
             return (
@@ -224,9 +231,13 @@ class LimitCalibrator:
     def find(self) -> CalibratedLimit:
         """Improve limit and pseudo-names alternately; the last ones also show which limit has the target precision."""
         limit = self.settings.limit
-        if self.is_large_enough:
-            self._find_name_trust()
-            self._find_chance_limit()
+        # The trust in names and the chance limit need no people.
+        has_room = self.encoded.sizes().sum() <= FEW_OCCURRENCES
+        with meanwhile(lambda: self.unavailable) if has_room else nullcontext():
+            if self._too_small is None:
+                self._find_name_trust()
+                self._find_chance_limit()
+        self.advance(PEOPLE)
         if self.unavailable:
             # Where nothing was calibrated, names are not trusted.
             return CalibratedLimit(

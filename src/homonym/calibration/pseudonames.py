@@ -8,8 +8,8 @@ so each person after the first is the most similar of a few random candidates.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from itertools import chain, pairwise
 
 import numpy as np
@@ -194,14 +194,15 @@ def composition_of_clusters(sampled: SampledBlocks, label: NDArray[np.int32]) ->
     separated, profile = _CannotLinkSets(constraints), constraints.profile.copy()
     blocks = []
     for first, last in pairwise(sampled.bags.block_start.tolist()):
+        if first == last:
+            continue
         found = label[first:last]
-        authors = [first + np.flatnonzero(found == author) for author in range(found.max(initial=-1) + 1)]
-        for mentions in authors:
-            profile[mentions] = separated.consistent(profile[mentions])
+        authors = np.split(first + np.argsort(found, kind="stable"), np.cumsum(np.bincount(found))[:-1])
+        if profile[first:last].any():
+            for mentions in authors:
+                profile[mentions] = separated.consistent(profile[mentions])
         blocks.append(authors)
-    return BlockComposition(
-        [block for block in blocks if block], constraints._replace(profile=profile), sampled.full_names
-    )
+    return BlockComposition(blocks, constraints._replace(profile=profile), sampled.full_names)
 
 
 class _CannotLinkSets(dict[int, set[int]]):
@@ -316,46 +317,42 @@ class _PeopleDrawer:
     """
 
     def __init__(self, pool: PersonPool, generator: np.random.Generator) -> None:
-        self.pool, self.generator = pool, generator
-        self._random: Iterator[float] = iter(())
+        self.pool = pool
+        # Random numbers in [0, 1).
+        self._numbers = chain.from_iterable(iter(lambda: generator.random(RANDOM_NUMBERS).tolist(), None))
+        self._by_size: list[int] = pool.by_size.tolist()
+        self._similar = cache(partial(_similar_sizes, pool.rising_sizes))
 
     def draw(self, block: list[Integers]) -> list[tuple[int, Integers]]:
         """A person for each author of a block, as far as there are any, with that author."""
         drawn: list[tuple[int, Integers]] = []
-        excluded, closeness = 0, np.zeros(len(self.pool.by_size))
+        excluded, closeness = 0, np.zeros(len(self._by_size))
         for author in block:
             candidates = self._candidates(_usable(author), excluded, CANDIDATES if drawn else 1)
             if candidates:
                 closest = max(candidates, key=closeness.__getitem__)
-                drawn.append((int(self.pool.by_size[closest]), author))
+                drawn.append((self._by_size[closest], author))
                 excluded |= self.pool.excluded[closest]
-                closeness = closeness + self.pool.similarity_by_size[closest]
+                closeness += self.pool.similarity_by_size[closest]
         return drawn
 
     def _candidates(self, mentions: int, excluded: int, most: int) -> list[int]:
         """A few people of about this size from different blocks, drawn by the probability of being one person."""
-        pool = self.pool
-        low, high = _similar_sizes(pool.rising_sizes, mentions)
+        pool, cumulated = self.pool, self.pool.cumulated_probability
+        low, high = self._similar(mentions)
         if not ((1 << high) - (1 << low)) & ~excluded:
             return []
-        cumulated = pool.cumulated_probability
-        least, total = cumulated[low], cumulated[high] - cumulated[low]
+        least, total, last = cumulated[low], cumulated[high] - cumulated[low], high - 1
         found: list[int] = []
         for _ in range(ATTEMPTS):
-            place = min(bisect_right(cumulated, least + total * self._next()) - 1, high - 1)
+            place = bisect_right(cumulated, least + total * next(self._numbers)) - 1
+            place = min(place, last)
             if not excluded >> place & 1:
                 found.append(place)
                 if len(found) == most:
                     break
                 excluded |= pool.same_block[place]
         return found
-
-    def _next(self) -> float:
-        """A random number in [0, 1)."""
-        for number in self._random:
-            return number
-        self._random = iter(self.generator.random(RANDOM_NUMBERS).tolist())
-        return self._next()
 
 
 def _similar_sizes(sizes: list[int], mentions: int) -> tuple[int, int]:

@@ -17,8 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from homonym.calibration.block_sample import BlockSample, block_work, slowness, within_budget
-from homonym.clustering.agglomerative import cluster, pair_scores
-from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, ranges, starts
+from homonym.clustering.agglomerative import cluster, pair_scores_by_row
+from homonym.clustering.arrays import Bags, Floats, Frequencies, Integers, pairs_of, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.names.parse import decode_name
 from homonym.runtime.thread_pool import map_in_order
@@ -245,7 +245,8 @@ def _mixed_pairs(pool: PersonPool, people: Integers, generator: np.random.Genera
         if pool.source_block[a] == pool.source_block[b]:
             continue
         mentions = np.concatenate([_mentions(pool, person, MAX_MIXED_MENTIONS) for person in (a, b)])
-        if not np.isin(pool.document[_mentions(pool, a)], pool.document[_mentions(pool, b)]).any():
+        documents, others = (pool.document[_mentions(pool, person)].tolist() for person in (a, b))
+        if set(documents).isdisjoint(others):
             pairs.append(mentions)
             work += int(block_work(np.array([len(mentions)]), occurrences[mentions].sum()).sum())
         if work > MIXED_WORK and len(pairs) >= MIN_MIXED_PAIRS:
@@ -295,7 +296,11 @@ def _similarity(bags: Bags, frequencies: Frequencies) -> Floats:
     if not people:
         return np.zeros((0, 0))
     summed = bags.summed(np.repeat(np.arange(people), sizes), np.array([people]))
-    S, n = pair_scores(summed, 0, frequencies)
-    root = np.sqrt(np.maximum(n[:people], np.finfo(float).tiny))
-    shared: Floats = np.einsum("ijt,it,jt->ij", S, 1 / root, 1 / root)
-    return shared
+    S, n = pair_scores_by_row(summed, 0, frequencies)
+    root = 1 / np.sqrt(np.maximum(n[:people], np.finfo(float).tiny))
+    similarity = np.zeros((people, people))
+    for x, first in enumerate(pairs_of(np.arange(people)).tolist()):
+        row = S[first : first + x]
+        similarity[x, :x] = np.einsum("yt,t,yt->y", row, root[x], root[:x])
+        similarity[:x, x] = np.einsum("yt,yt,t->y", row, root[:x], root[x])
+    return similarity

@@ -362,9 +362,17 @@ def pair_scores(
     bags: Bags, block: int, frequencies: Frequencies, shared: SharedDocuments | None = None
 ) -> tuple[Floats, Floats]:
     """S(x,y) for each pair of mentions of one block and each feature type, 0 on the diagonal; and n(x)."""
+    S, n = pair_scores_by_row(bags, block, frequencies, shared)
+    return _square(S, int(bags.block_start[block + 1] - bags.block_start[block])), n
+
+
+def pair_scores_by_row(
+    bags: Bags, block: int, frequencies: Frequencies, shared: SharedDocuments | None = None
+) -> tuple[Floats, Floats]:
+    """S(x,y) for all pairs x > y of mentions of one block, row by row, and each feature type; and n(x)."""
     found = _cooccurrence(kernel_input(bags, frequencies, shared=shared), block, block + 1)
     m = int(bags.block_start[block + 1] - bags.block_start[block])
-    return _square(found.S[: pairs_of(m)], m), found.n
+    return found.S[: pairs_of(m)], found.n
 
 
 def pair_scores_of_blocks(bags: Bags, frequencies: Frequencies) -> Iterator[tuple[Floats, Floats]]:

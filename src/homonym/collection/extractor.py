@@ -5,7 +5,6 @@ The feature types are defined in features/types.py. This module turns rows into 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -77,7 +76,7 @@ def _feature_rows(
     """The rows of one type. `name` are its features in order, and `feature` is the index of each entry among them."""
     part, first_id = part_and_first
     summed = np.bincount(feature, bag.count * bag.holders, len(name))
-    if (bag.count % 1 == 0).all() and summed.max(initial=0.0) < LARGEST_EXACT:
+    if (np.floor(bag.count) == bag.count).all() and summed.max(initial=0.0) < LARGEST_EXACT:
         feature, count, holders = np.arange(len(name)), np.ones(len(name)), summed.astype(np.int64)
     else:
         order = np.lexsort((bag.count, feature))
@@ -278,17 +277,24 @@ def _identifiers(authors: AuthorColumns, mention: Integers) -> pa.Table:
     An address that several authors of one document have is that of the corresponding author, given with each of them.
     It identifies none of them, and neither does a placeholder such as none@none.
     """
-    first: dict[int, str] = {}
-    emails = authors.emails
-    plain = [plain_email(text) for text in emails.texts]
-    pairs = [(row, plain[code]) for row, code in zip(emails.row.tolist(), emails.code.tolist(), strict=True)]
-    document = authors.document.tolist()
-    holders = Counter((document[row], text) for row, text in dict.fromkeys(pairs))
-    for row, text in pairs:
-        if holders[document[row], text] == 1 and not is_placeholder(text):
-            first[row] = min(first.get(row, text), text)
-    rows = np.concatenate([authors.ids.row, np.array(list(first), np.int64)])
-    kinds = [*map(identifier_kind, authors.ids.kind), *["email"] * len(first)]
-    values = [*authors.ids.value, *first.values()]
+    row, email = _own_emails(authors)
+    rows = np.concatenate([authors.ids.row, row])
+    kinds = [*map(identifier_kind, authors.ids.kind), *["email"] * len(row)]
+    values = [*authors.ids.value, *email]
     columns = [mention[rows], pa.array(kinds, pa.string()), pa.array(values, pa.string())]
     return pa.table(columns, schema=IDENTIFIER_ROWS)
+
+
+def _own_emails(authors: AuthorColumns) -> tuple[Integers, list[str]]:
+    """The authors with an address that no other author of their document has, and the first of each."""
+    plain = [plain_email(text) for text in authors.emails.texts]
+    texts = sorted(set(plain))
+    place = {text: number for number, text in enumerate(texts)}
+    code = np.array([place[text] for text in plain], np.int64)[authors.emails.code]
+    row, code = np.divmod(np.unique(authors.emails.row * max(1, len(texts)) + code), max(1, len(texts)))
+    in_document = authors.document[row] * max(1, len(texts)) + code
+    _, same, holders = np.unique(in_document, return_inverse=True, return_counts=True)
+    usable = np.array([not is_placeholder(text) for text in texts], np.bool_)
+    own = (holders[same] == 1) & usable[code]
+    row, first = np.unique(row[own], return_index=True)
+    return row, [texts[number] for number in code[own][first].tolist()]

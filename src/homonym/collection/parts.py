@@ -171,10 +171,11 @@ def _columns(
         exceptions[row] = [text for _, text in found]
         return columns_of([placed for placed, _ in found], blocking)
 
-    columns = _columns_at_once(chunk, blocking, parse)
+    raws = [_without_markup(raw) for raw in chunk.raws] if chunk.form == "documents" else []
+    columns = _columns_at_once(replace(chunk, raws=raws), blocking, parse) if raws else None
     if columns is not None:
         report.take(at_once)
-        lines = (exceptions.get(row, [plain_line(raw.text)]) for row, raw in enumerate(chunk.raws))
+        lines = (exceptions.get(row, [raw.text]) for row, raw in enumerate(raws))
         return columns, list(chain.from_iterable(lines))
     found = list(_named_documents(chunk, report, blocking, strict=strict))
     return columns_of([placed for placed, _ in found], blocking), [text for _, text in found]
@@ -279,12 +280,18 @@ def _copy(row: dict[str, Any]) -> Copy:
     return Copy(document, row["form"])
 
 
+def _without_markup(raw: Raw) -> Raw:
+    """A line of homonym's own documents, without HTML in its texts."""
+    text = plain_line(raw.text)
+    return raw if text is raw.text else raw._replace(text=text)
+
+
 def _columns_at_once(chunk: Chunk, blocking: str, parse: Callable[[int], DocumentColumns]) -> DocumentColumns | None:
-    """The columns of homonym's own documents; None if the chunk must be parsed record by record.
+    """The columns of homonym's own documents without markup; None if the chunk must be parsed record by record.
 
     A few documents are parsed alone: see `columns_of_lines`.
     """
-    if chunk.form != "documents" or any(map(_may_have_too_many_authors, chunk.raws)):
+    if any(map(_may_have_too_many_authors, chunk.raws)):
         return None
     columns = columns_of_lines(chunk.raws, chunk.sequence, blocking, parse)
     if columns is None or columns.records.authors.max(initial=0) > MAX_AUTHORS or _has_crowded_blocks(columns):

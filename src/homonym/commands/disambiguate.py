@@ -178,10 +178,14 @@ def check_files(
 
 def load_next_steps() -> None:
     """Import what is needed after reading, and load compiled code; the second time this takes no time."""
+    import duckdb  # noqa: F401
+
     import homonym.calibration.limit  # noqa: F401
     from homonym.clustering.agglomerative import load_kernels
+    from homonym.names.compatibility import load_given_names
 
     load_kernels()
+    load_given_names()
 
 
 def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: ClusteringFiles) -> Summary:

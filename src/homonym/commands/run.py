@@ -481,21 +481,28 @@ def machine_failures(place: Path) -> Iterator[None]:
     That is a full disk, exhausted memory, or a directory that was removed or cannot be written any more. `place` is
     the directory that contains the work directory.
     """
-    import duckdb
-    import pyarrow as pa
-
     try:
         yield
     except HomonymError:
         raise
     except MemoryError as broken:
         raise HomonymError("the memory of this machine is exhausted; use finer blocks or a larger machine.") from broken
-    except (RuntimeError, OSError, duckdb.Error, pa.ArrowException) as broken:
+    except Exception as broken:
+        if not _may_be_of_machine(broken):
+            raise
         if "interrupt" in str(broken).lower():
             raise KeyboardInterrupt from broken
         if reason := _machine_failure(broken, place):
             raise OutputError(reason) from broken
         raise
+
+
+def _may_be_of_machine(broken: Exception) -> bool:
+    """Whether an error is of a kind that failures of the machine have."""
+    import duckdb  # not earlier: it is imported beside reading
+    import pyarrow as pa
+
+    return isinstance(broken, RuntimeError | OSError | duckdb.Error | pa.ArrowException)
 
 
 # How numpy reports a full disk, without the number of the error.

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, parse_name, parse_name_uncached
+from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, parse_name_uncached
 from homonym.names.simple_names import SimpleNames, find_simple_names, standard_surnames
 from homonym.names.spelling import standard_name
 
@@ -56,12 +56,14 @@ SCHEMES: Mapping[str, Scheme] = {
 
 # Schemes that compare names in the normal form of names/spelling.py.
 STANDARD = frozenset({"auto"})
+# Schemes that take the block key in the data, if there is one.
+GIVEN = frozenset({"auto", "given"})
 
 
 def compared_name(name: Name, blocking: str) -> Name:
     """The form of a name that is compared with others of its block.
 
-    >>> mueller = parse_name("Mueller, Anna")
+    >>> mueller = parse_name_uncached("Mueller, Anna")
     >>> [compared_name(mueller, blocking).key for blocking in ("auto", "initials")]
     ['MULLER, A', 'MUELLER, A']
     """
@@ -126,7 +128,7 @@ def author_names(written: pa.DictionaryArray, given_blocks: pa.Array, blocking: 
     """The names of all authors. `given_blocks` are the block keys in the data."""
     distinct = blocked_columns(written.dictionary, blocking)
     names = AuthorNames(*(column.take(written.indices) for column in distinct))
-    return names._replace(block=_with_given(names, given_blocks, SCHEMES[blocking]))
+    return names._replace(block=_with_given(names.block, given_blocks, blocking))
 
 
 def blocked_columns(texts: pa.Array, blocking: str) -> AuthorNames:
@@ -172,9 +174,8 @@ def _concatenated(first: pa.Array, second: pa.Array, separator: str) -> pa.Array
     return pc.binary_join_element_wise(first, second, separator)
 
 
-def _with_given(names: AuthorNames, given_blocks: pa.Array, scheme: Scheme) -> pa.Array:
-    """The block keys, with the scheme applied again where the data has a key."""
-    if not pc.any(pc.not_equal(given_blocks, ""), min_count=0).as_py():
-        return names.block
-    rows = zip(names.written.to_pylist(), given_blocks.to_pylist(), names.block.to_pylist(), strict=True)
-    return pa.array([scheme(parse_name(name), own) if own else found for name, own, found in rows], pa.string())
+def _with_given(found: pa.Array, given_blocks: pa.Array, blocking: str) -> pa.Array:
+    """The block keys, those in the data first if the scheme takes them."""
+    if blocking not in GIVEN:
+        return found
+    return pc.if_else(pc.fill_null(pc.not_equal(given_blocks, ""), False), given_blocks, found)

@@ -28,7 +28,6 @@ from homonym.io.table_text import is_too_deep
 from homonym.records.fields import identifiers
 from homonym.records.fields.contributors import SUSPICIOUS, is_plain
 from homonym.records.fields.key_names import AUTHOR_KEYS, DOCUMENT_KEYS
-from homonym.records.formats.documents import plain_line
 from homonym.records.model import FIRST_YEAR, LAST_YEAR, Author, Document
 from homonym.records.parsing.splitting import Raw
 
@@ -268,7 +267,7 @@ LINES_PER_EXCEPTION = 50
 def columns_of_lines(
     raws: list[Raw], sequence: int, blocking: str, parse: Callable[[int], DocumentColumns] | None = None
 ) -> DocumentColumns | None:
-    """The columns of a chunk of lines, of which the first has this sequence; None if anything in it is unusual.
+    """The columns of a chunk of lines without markup, of which the first has this sequence; None if any is unusual.
 
     If `parse` is given, a few documents with authors that are no people, or that have no usable name, are not unusual:
     `parse` returns the columns of a line.
@@ -328,7 +327,7 @@ def _require(usual: bool) -> None:
 
 
 def _parse(raws: list[Raw]) -> pa.Table:
-    lines = [plain_line(raw.text).strip() for raw in raws]
+    lines = [raw.text.strip() for raw in raws]
     # Each line has at least one object, so as many rows as lines means one document on each line.
     _require(not any(map(is_too_deep, lines)))  # on which Arrow crashes
     _require(all(line[:1] == b"{" and line[-1:] == b"}" for line in lines) and not any(raw.broken for raw in raws))

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
+from operator import eq
 from typing import NamedTuple
 
 from anyascii import anyascii
 
-from homonym.features.text import EMAIL, NOT_A_WORD_CHARACTER
+from homonym.features.text import EMAIL, ascii_words
 from homonym.io.word_lists import lines_of
 
 #: Begins every institution, so that none is equal to a whole affiliation, which has no punctuation.
@@ -79,7 +80,6 @@ class _Part(NamedTuple):
     words: tuple[str, ...]
 
 
-@lru_cache(maxsize=1 << 16)
 def institutions(affiliation: str) -> tuple[str, ...]:
     """The institutions of an affiliation, as features; several if the text has several affiliations.
 
@@ -109,26 +109,27 @@ def _part(text: str) -> _Part:
     if not text.isascii() or "'" in text or "`" in text:
         text = _POSSESSIVE.sub("s", text)
         text = text if text.isascii() else anyascii(text)
-    words = NOT_A_WORD_CHARACTER.sub(" ", text.lower()).split()
+    words = ascii_words(text)
     if _DIGIT.search(text):
         words = [word for word in words if not _CODE.search(word)]
     listed = [_listed_word(word) for word in words]
-    first = _behind_department(words, listed)
-    words, listed = words[first:], listed[first:]
-    is_general = all(short != word for word, (_, short) in zip(words, listed, strict=True))
-    return _Part(_rank(listed), is_general, tuple(sorted({short for _, short in listed} - {""})))
+    if first := _behind_department(words, listed):
+        words, listed = words[first:], listed[first:]
+    ranks, short = [word.rank for word in listed], [word.short for word in listed]
+    distinct = set(short)
+    distinct.discard("")
+    return _Part(_rank(ranks, short), not any(map(eq, words, short)), tuple(sorted(distinct)))
 
 
-def _rank(listed: list[_Word]) -> int:
+def _rank(ranks: list[int], short: list[str]) -> int:
     """The rank of a part with these words: an institute of technology is a university, a school of something a part."""
     rank = _word_list().rank
-    ranks, short = {word.rank for word in listed}, {word.short for word in listed}
     if rank["place"] in ranks:
         return rank["place"]
     highest = min(ranks, default=rank["place"])
-    if highest == rank["school"] and listed[0].short == "sch":
+    if highest == rank["school"] and short[0] == "sch":
         return rank["part"]
-    if {"inst", "tech"} <= short:
+    if "inst" in short and "tech" in short:
         return rank["university"]
     return rank["unlisted"] if highest == rank["word"] else highest
 
@@ -136,7 +137,8 @@ def _rank(listed: list[_Word]) -> int:
 def _behind_department(words: list[str], listed: list[_Word]) -> int:
     """Where the words behind a department begin: "Dept of Physics University of Bonn", "Centre at Bonn University"."""
     rank = _word_list().rank
-    is_university = [word.rank == rank["university"] for word in listed]
+    university = rank["university"]
+    is_university = [word.rank == university for word in listed]
     if True not in is_university:
         return 0
     begins_with_part = listed[0].rank in (rank["part"], rank["school"])

@@ -20,7 +20,8 @@ _LETTERS = bytes(
     ord(sign.lower()) if sign.isalnum() or sign == "_" else _SPACE for sign in map(chr, range(128))
 ) + bytes(range(128, 256))
 _SEPARATORS = bytes(code for code, letter in enumerate(_LETTERS) if letter == _SPACE)
-NOT_A_WORD_CHARACTER = re.compile(r"[\W_]+")
+# ASCII letters in lower case and digits; everything else becomes a space.
+_WORD_LETTERS = _LETTERS[:128].replace(b"_", b" ") + b" " * 128
 # With possessive quantifiers, and only at the start of a run of characters: otherwise long runs take quadratic time.
 EMAIL = re.compile(r"(?<![^\s,;<>()\[\]@])[^\s,;<>()\[\]@]++@(?:[\w-]++\.)+\w++")
 
@@ -96,12 +97,8 @@ def count_words(
     documents = len(titles)
     texts = [*(titles if title_weight else [""] * documents), *(abstracts if abstract_weight else [""] * documents)]
     text, word, distinct = _words(texts)
-    numbers: dict[str, int] = {"": -1}
-    number = np.array(
-        [numbers.setdefault(lemmas[word] if len(word) > 1 else "", len(numbers) - 1) for word in distinct]
-    )
-    del numbers[""]
-    lemma = number[word] if len(distinct) else word
+    numbers, number = numbered([lemmas[word] if len(word) > 1 else "" for word in distinct])
+    lemma = number[word]
     used = lemma >= 0
     text, lemma = text[used], lemma[used]
     # The lowest bit marks words of titles, so that one sort is enough; 32-bit numbers sort faster.
@@ -114,15 +111,32 @@ def count_words(
     return list(numbers), document, lemma, of_title * title_weight + (occurrences - of_title) * abstract_weight
 
 
+def numbered(texts: list[str]) -> tuple[dict[str, int], Integers]:
+    """The distinct texts with a number each, in the order of their first occurrence, and the number of each text.
+
+    An empty text has the number −1 and is not among the distinct ones.
+
+    >>> numbered(["b", "", "a", "b"])
+    ({'b': 0, 'a': 1}, array([ 0, -1,  1,  0]))
+    """
+    distinct = dict.fromkeys(texts)
+    distinct.pop("", None)
+    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
+    numbers[""] = -1
+    number = np.fromiter(map(numbers.__getitem__, texts), np.int64, len(texts))
+    del numbers[""]
+    return numbers, number
+
+
 def _words(texts: list[str]) -> tuple[Integers, Integers, list[str]]:
     """All words in order: the index of the text, the index of the word, and the list of distinct words.
 
     A word is a run of letters and digits of any script, in lower case.
     """
     encoded = [text.encode() if text.isascii() else _without_separators(text) for text in texts]
-    joined = b" ".join([*encoded, b""])
-    is_letter = np.append(np.frombuffer(joined.translate(_LETTERS), np.uint8) != _SPACE, False)
-    edges = np.flatnonzero(np.diff(is_letter, prepend=False))
+    joined = b" ".join([b"", *encoded, b""])
+    is_letter = np.frombuffer(joined.translate(_LETTERS), np.uint8) != _SPACE
+    edges = np.flatnonzero(is_letter[1:] != is_letter[:-1])  # without the first space
     begin, length = edges[::2], edges[1::2] - edges[::2]
     offsets = np.zeros(len(begin) + 1, np.int32)
     np.cumsum(length, out=offsets[1:])
@@ -139,7 +153,6 @@ def _without_separators(text: str) -> bytes:
     return _OTHER_SEPARATORS.sub(" ", text.lower()).encode(errors="replace")
 
 
-@lru_cache(maxsize=1 << 18)
 def plain_words(text: str) -> str:
     """Text in lower case without accents, punctuation, surplus white space and e-mail addresses.
 
@@ -148,6 +161,15 @@ def plain_words(text: str) -> str:
     """
     if "@" in text:
         text = EMAIL.sub(" ", text)
-    if not text.isascii():
-        text = anyascii(text)
-    return NOT_A_WORD_CHARACTER.sub(" ", text.lower()).strip()
+    return " ".join(ascii_words(text))
+
+
+def ascii_words(text: str) -> list[str]:
+    """The words of a text in ASCII and lower case: runs of letters and digits.
+
+    >>> ascii_words("Univ. of Zürich (d_1)")
+    ['univ', 'of', 'zurich', 'd', '1']
+    """
+    text = text if text.isascii() else anyascii(text)
+    # A translation table is five times as fast as a regular expression.
+    return text.encode().translate(_WORD_LETTERS).decode().split()

@@ -9,9 +9,10 @@ study report and in docs/how-it-works.md. Its weight is 1 in the preset "balance
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from homonym.features.columns import DocumentColumns, TextLists
 from homonym.features.institutions import institutions
-from homonym.features.text import Integers, count_words, lemmas_of, plain_words
+from homonym.features.text import Integers, count_words, lemmas_of, numbered, plain_words
 from homonym.names.parse import name_key, parse_name
 from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import SMALLEST_COUNT
@@ -104,7 +105,7 @@ def aff(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
 
 
 @lru_cache(maxsize=1 << 17)
-def _affiliation(text: str) -> Mapping[str, float]:
+def _affiliation(text: str) -> dict[str, float]:
     """The features of one affiliation, of mass 1; several institutions share their half.
 
     >>> _affiliation("Dept. of Physics, Bonn Univ.")
@@ -182,7 +183,7 @@ def year(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
 
 
 @lru_cache(maxsize=4096)
-def gaussian_years(centre: int, sigma: float, reach: int) -> Mapping[str, float]:
+def gaussian_years(centre: int, sigma: float, reach: int) -> dict[str, float]:
     """A bag of years: a Gaussian around the centre, cut at ±reach years, normalised to mass 1.
 
     A narrow Gaussian is also cut where it falls below the smallest count that a mention may have.
@@ -199,24 +200,22 @@ def gaussian_years(centre: int, sigma: float, reach: int) -> Mapping[str, float]
 
 def count_texts(lists: TextLists, normalise: Callable[[str], str]) -> FeatureCounts:
     """Count normalised texts; a text that is normalised to "" is not a feature."""
-    numbers: dict[str, int] = {"": -1}
-    number = np.array([numbers.setdefault(normalise(text), len(numbers) - 1) for text in lists.texts], np.int64)
-    del numbers[""]
+    numbers, number = numbered(list(map(normalise, lists.texts)))
     code = number[lists.code]
     used = code >= 0
     return count_codes(lists.row[used], code[used], pa.array(numbers, pa.string()))
 
 
 def _bags_of_rows(
-    row: Integers, code: NDArray[np.integer], bags: Sequence[Mapping[str, float]]
+    row: Integers, code: NDArray[np.integer], bags: Sequence[dict[str, float]]
 ) -> tuple[pa.Array, Integers, Integers, NDArray[np.float64]]:
     """All entries of the bags of some rows, where row `row[i]` has the bag `bags[code[i]]`.
 
     Returns the names of the features, and for each entry its row, its feature and its count.
     """
-    names = pa.array([name for bag in bags for name in bag], pa.string()).dictionary_encode()
-    counts = np.array([count for bag in bags for count in bag.values()], np.float64)
-    sizes = np.array([len(bag) for bag in bags], np.int64)
+    names = pa.array(list(chain.from_iterable(bags)), pa.string()).dictionary_encode()
+    counts = np.fromiter(chain.from_iterable(map(dict.values, bags)), np.float64, len(names))
+    sizes = np.fromiter(map(len, bags), np.int64, len(bags))
     # Entry by entry, where in the concatenated bags it is found.
     lengths = sizes[code]
     first = np.cumsum(sizes) - sizes

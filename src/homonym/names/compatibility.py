@@ -273,6 +273,11 @@ def _groups() -> dict[str, frozenset[int]]:
     return {form: frozenset(numbers) for form, numbers in groups.items()}
 
 
+def load_given_names() -> None:
+    """Make the groups of forms, which otherwise the first comparison of names does."""
+    _groups()
+
+
 class _GivenWord(NamedTuple):
     sound: str
     groups: frozenset[int]
