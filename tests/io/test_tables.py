@@ -265,9 +265,10 @@ def test_cells_do_not_depend_on_the_size_of_batches(tmp_path: Path, monkeypatch:
     wanted=st.lists(st.none() | st.text(max_size=3), max_size=5),
     rows=st.integers(1, 40),
     statistics=st.booleans(),
+    at_once=st.sampled_from([1, 200, 1 << 23]),
 )
 def test_look_up_finds_the_rows_with_some_values(
-    texts: list[str | None], wanted: list[str | None], rows: int, statistics: bool
+    texts: list[str | None], wanted: list[str | None], rows: int, statistics: bool, at_once: int
 ) -> None:
     """In any order, with row groups of any size, with and without their lowest and highest values."""
     table = pa.table({"number": pa.array(range(len(texts)), pa.int64()), "text": pa.array(texts, pa.string())})
@@ -275,7 +276,9 @@ def test_look_up_finds_the_rows_with_some_values(
     with TemporaryDirectory() as folder:
         path = Path(folder, "table.parquet")
         pq.write_table(table, path, row_group_size=rows, write_statistics=statistics)
-        found = look_up(path, "text", pa.array(wanted, pa.string()), ["number"])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(tables, "LOOKED_UP_BYTES", at_once)
+            found = look_up(path, "text", pa.array(wanted, pa.string()), ["number"])
     known = {text for text in wanted if text is not None}
     assert found["number"].to_pylist() == [number for number, text in enumerate(texts) if text in known]
 
