@@ -71,7 +71,8 @@ MANY_GIVEN += [("J", "W", "M"), ("JANE", "W", "XIAO"), ("JEAN", "PIERRE", "M"), 
 
 
 @pytest.mark.parametrize(
-    "surnames", [["DOE"], ["WANG"], ["NAKAMURA"], ["GARCIA LOPEZ", "LOPEZ"], ["XIAO MING", "WANG", "DOE", "LI"]]
+    "surnames",
+    [["DOE"], ["WANG"], ["NAKAMURA"], ["GARCIA LOPEZ", "LOPEZ"], ["DOE", "WANG"], ["XIAO MING", "WANG", "DOE", "LI"]],
 )
 def test_marks_the_incompatible_pairs_of_many_names(surnames: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(incompatible_names, "STRIPE", 64)

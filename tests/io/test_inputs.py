@@ -311,9 +311,12 @@ MARK = codecs.BOM_UTF8
         (MARK + MARK + b"a", b"a"),
         (b"a\n" + MARK[:2], b"a\n" + MARK[:2]),
         (b"a\n" + MARK, b"a\n"),
+        (b"abc" + MARK + b"d", b"abc" + MARK + b"d"),
+        (b"ab\n" + MARK + b"d", b"ab\nd"),
+        (b"abc" + MARK[:1] + MARK + b"\n" + MARK, b"abc" + MARK[:1] + MARK + b"\n"),
     ],
 )
-@pytest.mark.parametrize("size", [5, 6, 7, 1 << 16])
+@pytest.mark.parametrize("size", [3, 4, 5, 6, 7, 1 << 16])
 def test_marks_where_files_were_joined_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, expected: bytes, size: int
 ) -> None:
