@@ -331,6 +331,16 @@ def test_marks_where_files_were_joined_are_left_out(
         assert b"".join(source.unchanged_blocks()) == content.removeprefix(MARK)
 
 
+def test_a_mark_may_be_cut_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each member of the file is read as a block."""
+    monkeypatch.setattr(inputs, "HEAD_BYTES", 3)
+    for begin, expected in ((b"abc", b"abc" + MARK + b"d"), (b"ab\n", b"ab\nd")):
+        parts = [begin, MARK[:1], MARK[1:2], MARK[2:], b"d"]
+        (tmp_path / "a").write_bytes(b"".join(map(gzip.compress, parts)))
+        with Source(tmp_path / "a") as source:
+            assert b"".join(source.blocks()) == expected
+
+
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "latin-1"])
 def test_bytes_are_unchanged_except_those_of_wide_encodings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str
