@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -38,6 +39,16 @@ def test_keeps_a_lasting_directory(tmp_path: Path) -> None:
             assert directory.resumed == resumed
             Manifest(directory.path).add("read/1", "key", {})
     assert (tmp_path / "work" / "lock").read_bytes() == b""
+
+
+def test_a_work_directory_is_private(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with work_directory.work_directory(tmp_path / "work") as directory:
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (directory.path, directory.path / "lock")}
+    finally:
+        os.umask(before)
+    assert modes == {"work": 0o700, "lock": 0o600}
 
 
 def test_removes_the_directory_of_an_interrupted_run_without_checkpoints(tmp_path: Path) -> None:
