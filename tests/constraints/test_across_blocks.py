@@ -146,6 +146,13 @@ def test_three_authors_with_different_orcids_share_an_isni() -> None:
     assert reason.startswith("m1 and m0 are of authors linked by isni, but their orcid differ; none of the links")
 
 
+def test_two_orcids_of_one_author_are_no_conflict_with_another() -> None:
+    rows = [mention("A1", "Doe, Ann", "d", orcid="1", isni="7"), mention("A1", "Doe, Ann", "e", orcid="2"),
+            mention("B1", "Doe, Ann", "f", isni="7")]  # fmt: skip
+    authors, found = united(rows)
+    assert (authors, found.conflicts) == (["A1"] * 3, [])
+
+
 def test_messages_name_the_first_mentions_of_different_parts() -> None:
     names = {"A1": "Doe, Ann", "B1": "Roe, Ann", "C1": "Poe, Eve", "D1": "Poe, Eva"}
     rows = [mention(author, name, f"of {author}", orcid="1") for author, name in names.items()]

@@ -64,6 +64,23 @@ def test_marks_exactly_the_incompatible_pairs(block: list[Name]) -> None:
     assert clashing(block) == expected(block)
 
 
+# All pairs of two words, some of three, and words alone.
+MANY_WORDS = "J W X M JANE WILLIAM BILL XIAO MING XIAOMING XIAOLI YAN YANG JEANPIERRE JEAN PIERRE YU GARCIA".split()
+MANY_GIVEN = [(), *((word,) for word in MANY_WORDS), *product(MANY_WORDS[:12], repeat=2)]
+MANY_GIVEN += [("J", "W", "M"), ("JANE", "W", "XIAO"), ("JEAN", "PIERRE", "M"), ("XIAO", "MING", "LI"), ("X", "M", "L")]
+
+
+@pytest.mark.parametrize(
+    "surnames",
+    [["DOE"], ["WANG"], ["NAKAMURA"], ["GARCIA LOPEZ", "LOPEZ"], ["DOE", "WANG"], ["XIAO MING", "WANG", "DOE", "LI"]],
+)
+def test_marks_the_incompatible_pairs_of_many_names(surnames: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incompatible_names, "STRIPE", 64)
+    names = [named(surname, given) for given in MANY_GIVEN for surname in surnames]
+    block = random.Random(0).sample(names, 160)
+    assert clashing(block) == expected(block)
+
+
 @settings(max_examples=examples(50))
 @given(BLOCKS, st.integers(1, 7))
 def test_result_does_not_depend_on_the_stripe_size(block: list[Name], stripe: int) -> None:

@@ -311,9 +311,12 @@ MARK = codecs.BOM_UTF8
         (MARK + MARK + b"a", b"a"),
         (b"a\n" + MARK[:2], b"a\n" + MARK[:2]),
         (b"a\n" + MARK, b"a\n"),
+        (b"abc" + MARK + b"d", b"abc" + MARK + b"d"),
+        (b"ab\n" + MARK + b"d", b"ab\nd"),
+        (b"abc" + MARK[:1] + MARK + b"\n" + MARK, b"abc" + MARK[:1] + MARK + b"\n"),
     ],
 )
-@pytest.mark.parametrize("size", [5, 6, 7, 1 << 16])
+@pytest.mark.parametrize("size", [3, 4, 5, 6, 7, 1 << 16])
 def test_marks_where_files_were_joined_are_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, expected: bytes, size: int
 ) -> None:
@@ -326,6 +329,16 @@ def test_marks_where_files_were_joined_are_left_out(
     with Source(tmp_path / "a") as source:
         assert source.has_mark is content.startswith(MARK)
         assert b"".join(source.unchanged_blocks()) == content.removeprefix(MARK)
+
+
+def test_a_mark_may_be_cut_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each member of the file is read as a block."""
+    monkeypatch.setattr(inputs, "HEAD_BYTES", 3)
+    for begin, expected in ((b"abc", b"abc" + MARK + b"d"), (b"ab\n", b"ab\nd")):
+        parts = [begin, MARK[:1], MARK[1:2], MARK[2:], b"d"]
+        (tmp_path / "a").write_bytes(b"".join(map(gzip.compress, parts)))
+        with Source(tmp_path / "a") as source:
+            assert b"".join(source.blocks()) == expected
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "latin-1"])

@@ -441,7 +441,7 @@ def test_a_copy_to_change_has_neither_decisions_nor_unfinished_files(tmp_path: P
 def test_files_of_others_are_in_the_copy_before_the_swap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever looks at the result sees them at any time. Links of users stay links."""
     result, swapped, exchange = write(tmp_path / "r", "old"), [], result_directory._exchange
-    (result / "link").symlink_to("notes.txt")
+    (result / "link").symlink_to(MENTIONS)
 
     def others_write_too(folder: Path) -> None:
         replace_mentions(folder)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -219,6 +221,14 @@ def test_one_slip_is_one_wrong_missing_or_swapped_letter(a: str, b: str) -> None
     shorter, longer = sorted((a, b), key=len)
     assume(a != b)
     assert _one_slip(shorter, longer) == (longer in words_with_one_slip(shorter))
+
+
+def test_one_slip_of_all_words_of_up_to_five_letters() -> None:
+    words = ["".join(word) for size in range(2, 6) for word in product("ABE", repeat=size)]
+    for shorter in words:
+        slips = words_with_one_slip(shorter)
+        found = {longer for longer in words if len(longer) >= len(shorter) and _one_slip(shorter, longer)}
+        assert found - {shorter} == (slips & {*words}) - {shorter}
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import psutil
 import pytest
@@ -38,6 +41,56 @@ def test_keeps_a_lasting_directory(tmp_path: Path) -> None:
             assert directory.resumed == resumed
             Manifest(directory.path).add("read/1", "key", {})
     assert (tmp_path / "work" / "lock").read_bytes() == b""
+
+
+@pytest.mark.parametrize("step", ["_require_ours", "_acquire"])
+@pytest.mark.parametrize("what", ["directory", "lock"])
+def test_another_run_may_end_and_remove_the_directory_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str, what: str
+) -> None:
+    work, calls, original = tmp_path / "work", list[int](), getattr(work_directory, step)
+
+    def after_removal(*arguments: Any) -> None:
+        calls.append(1)
+        if len(calls) == 1:
+            (work / "lock").unlink(missing_ok=True)
+            if what == "directory":
+                work.rmdir()
+        original(*arguments)
+
+    monkeypatch.setattr(work_directory, step, after_removal)
+    with work_directory.work_directory(work) as directory:
+        assert directory.lock is not None
+        assert os.path.samestat(os.fstat(directory.lock), (work / "lock").stat())
+        assert os.pread(directory.lock, 99, 0) == f"{os.getpid()}\n".encode()
+    assert not work.exists()
+
+
+def test_a_marker_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with work_directory.work_directory(tmp_path / "work", lasting=True):
+        pass
+    marker, status_of = (tmp_path / "work" / MARKER).stat(), os.fstat
+
+    def of_another_user(file: int) -> Any:
+        status = status_of(file)
+        return SimpleNamespace(st_uid=4711, st_mode=status.st_mode) if status.st_ino == marker.st_ino else status
+
+    monkeypatch.setattr(os, "fstat", of_another_user)
+    with (
+        pytest.raises(OutputError, match=f"{MARKER} belongs to another user; name another directory with --work"),
+        work_directory.work_directory(tmp_path / "work"),
+    ):
+        pass
+
+
+def test_a_work_directory_is_private(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        with work_directory.work_directory(tmp_path / "work") as directory:
+            modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (directory.path, directory.path / "lock")}
+    finally:
+        os.umask(before)
+    assert modes == {"work": 0o700, "lock": 0o600}
 
 
 def test_removes_the_directory_of_an_interrupted_run_without_checkpoints(tmp_path: Path) -> None:
@@ -112,6 +165,8 @@ def test_refuses_a_directory_that_a_running_process_uses(tmp_path: Path) -> None
 HOLDER = """
 import os, signal, subprocess, sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from homonym.runtime.work_directory import work_directory
 with work_directory(Path("work"), lasting=True) as directory:
     script = "import sys, time; sys.stdin.read(); time.sleep(0.5); open('survived', 'w').close()"

@@ -97,10 +97,10 @@ def _with_three_names(evidence: MentionEvidence, ids: Integers) -> Iterator[Inte
     """The mentions of a block with the same identifier, where they have at least three different names."""
     having = np.flatnonzero((ids >= 0) & (evidence.names.count[evidence.block] > 2))
     block, number = evidence.block[having], evidence.names.number[having]
-    group, size = equal_keys(block, ids[having])
+    group, _ = equal_keys(block, ids[having])
     is_new_name = equal_keys(group, number)[0] == np.arange(len(having))
     names = np.bincount(group[is_new_name], minlength=len(having))
-    candidates = np.flatnonzero((names[group] > 2) & (size > 2))
+    candidates = np.flatnonzero(names[group] > 2)
     order = candidates[np.argsort(group[candidates], kind="stable")]
     borders = np.flatnonzero(np.diff(group[order])) + 1
     return (having[part] for part in np.split(order, borders) if len(part))

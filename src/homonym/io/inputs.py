@@ -166,12 +166,13 @@ class Source:
 
         Byte order marks at the beginning of lines, where files were joined, are left out.
         """
-        held = b""
+        held, before = b"", b"\n"
         for block in self._all_blocks():
             block = held + block
             held = next((part for part in _CUT_MARKS if block.endswith(part)), b"")
             block = block.removesuffix(held)
-            yield _INNER_MARK.sub(b"", block) if codecs.BOM_UTF8 in block else block
+            yield _INNER_MARK.sub(b"", before + block)[1:] if codecs.BOM_UTF8 in block else block
+            before = block[-1:] or before
         if held:
             yield held
 
