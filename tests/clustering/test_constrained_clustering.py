@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from homonym.clustering import reference
+from homonym.clustering import agglomerative, reference
 from homonym.clustering.agglomerative import SWEEP_RATIO, Clustering, cluster, dense_bytes, round_table, sweep
 from homonym.clustering.arrays import Bags, Constraints, Frequencies
 from homonym.clustering.dense.merging import descending_order
@@ -295,6 +296,27 @@ def test_margins_equal_reference(case: Case, run: Settings, rare: int, hypotheti
         assert answer.other[first:last] == near(other, run, names)
 
 
+@settings(max_examples=examples(400))
+@given(case=constrained(), run=parameters(), rare=rarities, hypothetical=st.booleans())
+def test_blocks_that_are_not_copied_have_the_same_result_to_the_last_bit(
+    case: Case, run: Settings, rare: int, hypothetical: bool
+) -> None:
+    collection, constraints = case
+    bags, frequencies, names = flat(collection), counted(collection, rare), names_of(collection)
+
+    def clustered() -> Clustering:
+        return cluster(
+            bags, frequencies, run, constraints=constraints, names=names, hypothetical=hypothetical, margins=True
+        )  # fmt: skip
+
+    expected = clustered()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agglomerative, "UNCOPIED_BLOCK", 0)
+        answer = clustered()
+    for field in fields(Clustering):
+        np.testing.assert_array_equal(getattr(answer, field.name), getattr(expected, field.name))
+
+
 def test_margins_are_empty_unless_requested() -> None:
     bags, frequencies = sparse(20)
     plain = cluster(bags, frequencies, Settings())
@@ -304,8 +326,10 @@ def test_margins_are_empty_unless_requested() -> None:
     assert plain.label.tolist() == with_margins.label.tolist()
 
 
-def test_dense_bytes_includes_cannot_links() -> None:
+def test_dense_bytes_includes_cannot_links_and_the_copies_of_blocks_that_are_copied() -> None:
     assert dense_bytes(100, 8) == 4950 * 8 * 16 + 4950 + 100 * 100 * 16
+    assert dense_bytes(2000, 8) == 1999000 * 8 * 8 + 1999000 + 2000 * 2000 * 16
+    assert dense_bytes(2000, 8, copied=True) == 1999000 * 8 * 16 + 1999000 + 2000 * 2000 * 16
 
 
 def test_without_feature_types_only_must_link_groups_are_joined() -> None:

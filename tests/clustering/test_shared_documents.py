@@ -163,3 +163,22 @@ def test_pairs_of_documents_give_the_same_clustering_to_the_last_bit(
             collection.own, collection.frequencies, run, margins=True, shared=collection.shared(threads), **options
         )  # fmt: skip
         assert_identical(answer, expected)
+
+
+def test_table_of_many_documents_has_the_scores_of_their_bags_to_the_last_bit() -> None:
+    """Rows are filled several at a time, and parts of the table by several threads."""
+    random = np.random.default_rng(5)
+    count = random.choice([0.0, 0.25, 0.75, 1.0, 3.0], (150, 24), p=[0.6, 0.1, 0.1, 0.1, 0.1])
+    count[40], count[64, 6:12] = 0, 0
+    owner, feature = np.nonzero(count)
+    sizes = np.bincount(owner, minlength=len(count))
+    bags = Bags(np.array([0, len(count)]), starts(sizes), feature.astype(np.int32), count[owner, feature])
+    total = count.sum(axis=0) + random.random(24)
+    frequencies = Frequencies(TYPES, TYPE_START, total, total.reshape(len(TYPES), 6).sum(axis=1), 200)
+    expected, n = pair_scores(bags, 0, frequencies)
+    d, e = np.tril_indices(len(count))
+    different = d != e
+    for threads in (1, 2):
+        pairs = pair_documents(bags, frequencies, threads).pairs
+        np.testing.assert_array_equal(pairs.S[different, :-1], expected[d, e][different])
+        np.testing.assert_array_equal(pairs.n, n)

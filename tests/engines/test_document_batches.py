@@ -88,6 +88,6 @@ def test_frequencies_within_a_block_are_not_shared(tmp_path: Path, monkeypatch: 
 
 
 def test_long_bags_make_blocks_giant_later() -> None:
-    mentions = np.array([1499, 1500, 1500, 4095, 4096])
+    mentions = np.array([1499, 1500, 1500, 5199, 5200])
     features = mentions * np.array([1, agglomerative.LONG_BAG - 1, *[agglomerative.LONG_BAG] * 3])
     assert agglomerative.are_giant(mentions, features).tolist() == [False, True, False, False, True]

@@ -51,7 +51,10 @@ if TYPE_CHECKING:
 GIANT_BLOCK = 1500
 #: Mean number of features of the documents of a block from which on bags are long, as in papers with a hundred authors.
 #: Then a row of the sparse kernel is long, too, and blocks are clustered by the dense kernel up to this size.
-LONG_BAG, GIANT_BLOCK_OF_LONG_BAGS = 150, 4096
+LONG_BAG, GIANT_BLOCK_OF_LONG_BAGS = 150, 5200
+# Minimum number of mentions of a block of which S is not copied before clusters are merged, but computed again after
+# that, for margins. It takes a little longer, and 0.6 of the memory.
+UNCOPIED_BLOCK = 1500
 
 
 #: The feature type whose sums are exact: see `dense.cooccurrence`.
@@ -144,8 +147,9 @@ def cluster(
         given = constraints or no_constraints()
         chosen = ChosenBlocks(np.flatnonzero(dense), constrained, limit)
         profiles = len(given.cannot_link_start) - 1
+        copied = margins and _is_copied(int(sizes[dense].max()))
         scratch = new_scratch(
-            inputs, chosen.number, len(frequencies.types), profiles, margins=margins, memory=memory
+            inputs, chosen.number, len(frequencies.types), profiles, margins=margins, copied=copied, memory=memory
         )  # fmt: skip
         cluster_blocks(inputs, model, given, chosen, hypothetical, 0.0, scratch, output, np.zeros(0, np.int64))
     if store and giant.sum() > 1:
@@ -266,7 +270,7 @@ def _new_output(bags: Bags, *, margins: bool) -> KernelOutput:
 def are_giant(mentions: Integers, document_features: Integers) -> NDArray[np.bool_]:
     """Which blocks are giant, given their mentions and the features of the documents of all these.
 
-    >>> are_giant(np.array([1000, 2000, 2000, 5000]), np.array([10, 10, 10**6, 10**7])).tolist()
+    >>> are_giant(np.array([1000, 2000, 2000, 6000]), np.array([10, 10, 10**6, 10**7])).tolist()
     [False, True, False, True]
     """
     have_long_bags = document_features >= mentions * LONG_BAG
@@ -504,12 +508,19 @@ def _check_constraints(bags: Bags, constraints: Constraints) -> None:
         raise ValueError(f"cannot_link must consist of profiles from 0 to {profiles - 1}")
 
 
-def dense_bytes(mentions: int, types: int) -> int:
+def _is_copied(mentions: int) -> bool:
+    """Whether S of a dense block is copied before clusters are merged."""
+    return mentions < UNCOPIED_BLOCK
+
+
+def dense_bytes(mentions: int, types: int, *, copied: bool | None = None) -> int:
     """Memory in bytes that the dense kernel needs for a block.
 
-    S for each pair and type, twice for margins; cannot-links for each pair; a score for each ordered pair, twice.
+    S for each pair and type, twice if it is `copied`, which follows from the size by default; cannot-links for each
+    pair; a score for each ordered pair, twice.
     """
-    return mentions * (mentions - 1) // 2 * (types * 16 + 1) + mentions * mentions * 16
+    copies = 2 if (_is_copied(mentions) if copied is None else copied) else 1
+    return mentions * (mentions - 1) // 2 * (types * 8 * copies + 1) + mentions * mentions * 16
 
 
 def needed_bytes(

@@ -364,7 +364,8 @@ def label_names(
     names, without = _join(collection.data, gold.table, inputs, gold_files, engine.memory)
     largest = int(names.mentions.max())
     # A sweep keeps the pairs of a block twice, on each thread.
-    require_memory(largest, 2 * engine.threads * dense_bytes(largest, len(names.frequencies.types)), engine.memory)
+    needed = 2 * engine.threads * dense_bytes(largest, len(names.frequencies.types), copied=True)
+    require_memory(largest, needed, engine.memory)
     return Labelling(names, gold.table.num_rows, without, collection.problems)
 
 

@@ -43,7 +43,8 @@ class Scratch(NamedTuple):
     """Arrays that the blocks of one call share, each as large as the largest block needs.
 
     Grouped by use: a function gets the groups it works on, because passing all of them costs as much as the work on a
-    small block. `mentions` and `level` are not changed by merging; `S` and `sums` are those of the clusters.
+    small block. `mentions` and `level` are not changed by merging; `S` and `sums` are those of the clusters. Only if
+    `copied`, S of the mentions is in other memory than that of the clusters, and remains after merging.
     """
 
     features: Any
@@ -56,6 +57,7 @@ class Scratch(NamedTuple):
     names: Any
     level: Any
     fits: Any
+    copied: Any
 
 
 def new_scratch(
@@ -65,6 +67,7 @@ def new_scratch(
     profiles: int = 0,
     *,
     margins: bool = False,
+    copied: bool = True,
     memory: ReusedMemory | None = None,
 ) -> Scratch:
     """Allocate the arrays that the chosen blocks share; those for cannot-links only if there are profiles.
@@ -76,8 +79,10 @@ def new_scratch(
     largest = int((last - first).max(initial=1))
     triangle = largest * (largest - 1) // 2
     S, square = (triangle + 1) * types, largest * largest
-    taken = (memory or ReusedMemory(0)).take(2 * S + 2 * square)
-    S_of_mentions, S_of_clusters, row, column = np.split(taken, [S, 2 * S, 2 * S + square])
+    first_copy = S if copied else 0
+    taken = (memory or ReusedMemory(0)).take(first_copy + S + 2 * square)
+    S_of_clusters, row, column = np.split(taken[first_copy:], [S, S + square])
+    S_of_mentions = taken[:S]
     return Scratch(
         features=new_feature_scratch(int((inputs.bag_start[last] - inputs.bag_start[first]).max(initial=1))),
         mentions=new_cooccurrence(largest, S_of_mentions.reshape(triangle + 1, types)),
@@ -96,6 +101,7 @@ def new_scratch(
         names=Names(np.empty(largest, np.int32), np.empty(largest)),
         level=np.zeros(largest),
         fits=new_fits(largest if margins else 0, types),
+        copied=copied,
     )  # fmt: skip
 
 
@@ -136,7 +142,8 @@ def _fill_mentions(first, last, inputs, model, scratch):
 def _start(first, model, constraints, constrained, named, scratch, m, merges):
     """Make every must-link group a cluster, and every other mention; returns the numbers of clusters and of merges."""
     partition, sums, K, done, pairs = scratch.partition, scratch.sums, m, 0, m * (m - 1) // 2
-    copy_rows(pairs, scratch.mentions.S, scratch.S)
+    if scratch.copied:
+        copy_rows(pairs, scratch.mentions.S, scratch.S)
     copy_rows(m, scratch.mentions.n, sums.n)
     for x in range(m):
         sums.level[x] = scratch.level[x]
@@ -205,7 +212,8 @@ def cluster_blocks(inputs, model, constraints, chosen, hypothetical, ratio, scra
     times lower than the last limit, so that a large block does not need one run for each of its thousands of outcomes.
     The sweep of a block ends when no pair is left that may be joined, or at 0. Fills `steps[b]`, the number of outcomes
     of block b; returns the lowest limit of each outcome, and the labels of all outcomes, concatenated. `output` is that
-    of the last outcome. Both are one function, because compiling it takes seconds.
+    of the last outcome. Both are one function, because compiling it takes seconds. Merging overwrites S of the mentions
+    unless it is `scratch.copied`, so it is computed again for margins; a sweep needs the copy.
     """
     merges, with_margins, sweeping = output.merges, output.margins.own.size > 0, ratio > 0.0
     lowest, outcomes = np.empty(4 * steps.size + 1), 0
@@ -235,6 +243,8 @@ def cluster_blocks(inputs, model, constraints, chosen, hypothetical, ratio, scra
                 outcomes, labelled, steps[b] = outcomes + 1, labelled + own_label.size, steps[b] + 1
                 limit = max(0.0, min(refused * (1 - 4 * TIE) - 4 * rounding, limit / ratio))
         if with_margins:
+            if not scratch.copied:
+                fill_cooccurrence(first, last, inputs, model.within, scratch.features, scratch.mentions)
             margins = Margins(output.margins.own[first:last], output.margins.other[first:last])
             prior = Names(inputs.name[first:last], inputs.factor[first:last])
             fit_block(first, own_label, constraints, chosen.constrained[b], prior, here, scratch, margins)

@@ -12,19 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import compiled
+from homonym.clustering.compiling import compiled, internal
 from homonym.clustering.dense.cooccurrence import number_features
 from homonym.clustering.dense.exact_sums import exact_sum
 from homonym.settings import KEY_SHARE
 
+# Number of rows that are filled at the same time.
+ROWS = 32
+
 
 class Postings(NamedTuple):
-    """The documents of each feature, ascending; `position[k]` is the place of occurrence k among them."""
+    """The documents of each feature, ascending, and how often they have it."""
 
     start: Any
     document: Any
     amount: Any
-    position: Any
     local: Any
     inverse: Any
 
@@ -40,41 +42,88 @@ def index_documents(inputs, scratch):
     start = np.cumsum(start)
     place = start[:-1].copy()
     document, amount = np.empty(occurrences, np.uint32), np.empty(occurrences)
-    position = np.empty(occurrences, np.int64)
     for d in range(bag_start.size - 1):
         for k in range(bag_start[d], bag_start[d + 1]):
             at = place[scratch.local[k]]
-            document[at], amount[at], position[k] = d, inputs.count[k], at
+            document[at], amount[at] = d, inputs.count[k]
             place[scratch.local[k]] += 1
-    return Postings(start, document, amount, position, scratch.local, scratch.inverse)
+    return Postings(start, document, amount, scratch.local, scratch.inverse)
+
+
+@internal
+def _next_feature(limit, feature, count, place, end, own):
+    """The place of the lowest next feature below `limit` of several documents, −1 if none is left.
+
+    Fills how often each document has it, and moves on in the bags of those that do. Document i is at `place[i]`, and
+    its bag ends at `end[i]`.
+    """
+    lowest, found = limit, -1
+    for i in range(place.size):
+        if place[i] < end[i] and feature[place[i]] < lowest:
+            lowest, found = feature[place[i]], place[i]
+    for i in range(place.size):
+        has = found >= 0 and place[i] < end[i] and feature[place[i]] == lowest
+        own[i] = count[place[i]] if has else 0.0
+        place[i] += has
+    return found
+
+
+@internal
+def _add_products(p, end, stop, own, inverse, exact, postings, total, error):
+    """Add the products of one feature, which several rows have `own` times, with the documents of its postings.
+
+    The postings are those from p to `end` of documents below `stop`. The products of rows without the feature are 0,
+    and change neither sums nor rounding errors.
+    """
+    document, amount = postings.document, postings.amount
+    while p < end and document[p] < stop:
+        c, sums = amount[p], total[document[p]]
+        if exact:
+            errors = error[document[p]]
+            for i in range(own.size):
+                sums[i], errors[i] = exact_sum(sums[i], errors[i], own[i] * c * inverse)
+        else:
+            for i in range(own.size):
+                sums[i] += own[i] * c * inverse
+        p += 1
 
 
 @compiled
 def fill_rows(first, last, inputs, postings, pairs):
-    """Fill the rows of some documents: S with all documents before them and with themselves, and n."""
-    bag_start, feature, count, type_start = inputs.bag_start, inputs.feature, inputs.count, inputs.type_start
-    start, document, amount, position, local, inverse = postings
+    """Fill the rows of some documents: S with all documents before them and with themselves, and n.
+
+    Several rows at a time, because one instruction adds several numbers. The products of each pair are added in
+    ascending order of features.
+    """
+    bag_start, type_start, columns = inputs.bag_start, inputs.type_start, pairs.kind.size
     S, n, kind = pairs
-    total, error = np.zeros(last), np.zeros(last)
-    for d in range(first, last):
-        base, k = d * (d + 1) // 2, bag_start[d]
-        for column in range(kind.size):
+    total = np.zeros((columns + 1, last, ROWS))  # sums by type, and rounding errors
+    place, end, own = np.zeros(ROWS, np.int64), np.zeros(ROWS, np.int64), np.zeros(ROWS)
+    for begin in range(first, last, ROWS):
+        rows = min(ROWS, last - begin)
+        for i in range(ROWS):
+            place[i] = bag_start[begin + i] if i < rows else 0
+            end[i] = bag_start[begin + i + 1] if i < rows else 0
+        for column in range(columns):
             t = kind[column]
-            n[d, column] = 0.0
-            while k < bag_start[d + 1] and feature[k] < type_start[t + 1]:
-                f, c = local[k], count[k]
-                n[d, column] += c
-                for p in range(start[f], position[k] + 1):
-                    e, product = document[p], c * amount[p] * inverse[f]
-                    if t == inputs.exact:
-                        total[e], error[e] = exact_sum(total[e], error[e], product)
-                    else:
-                        total[e] += product
-                k += 1
-            S[base : base + d + 1, column] = total[: d + 1]
-            total[: d + 1] = 0.0
-        S[base : base + d + 1, kind.size] = error[: d + 1]
-        error[: d + 1] = 0.0
+            for i in range(rows):
+                n[begin + i, column] = 0.0
+            k = _next_feature(type_start[t + 1], inputs.feature, inputs.count, place, end, own)
+            while k >= 0:
+                for i in range(rows):
+                    n[begin + i, column] += own[i]
+                f = postings.local[k]
+                _add_products(
+                    postings.start[f], postings.start[f + 1], begin + rows, own, postings.inverse[f],
+                    t == inputs.exact, postings, total[column], total[columns],
+                )  # fmt: skip
+                k = _next_feature(type_start[t + 1], inputs.feature, inputs.count, place, end, own)
+        for i in range(rows):
+            base = (begin + i) * (begin + i + 1) // 2
+            for e in range(begin + i + 1):
+                for column in range(columns + 1):
+                    S[base + e, column] = total[column, e, i]
+        total[:, : begin + rows] = 0.0
 
 
 @compiled
