@@ -693,3 +693,20 @@ def test_the_longest_values_of_the_columns_limit_the_rows() -> None:
     assert tables._batch_rows(groups, ["c"], 1 << 20) == 1 << 20
     assert tables._batch_rows(groups, ["c"], 15) == tables._batch_rows([], ["a"], 1) == 16
     assert tables._batch_rows([Group(0, (Chunk(total_uncompressed_size=1 << 20),))], ["a"], 1 << 20) == 256
+
+
+def test_damaged_pages_of_results_are_noticed(tmp_path: Path) -> None:
+    path, table = tmp_path / "t.parquet", pa.table({"id": ["x" * 99] * 9})
+    write_table(path, table.schema, [table])
+    assert tables.read_or_empty(path, table.schema) == look_up(path, "id", pa.array(["x" * 99])) == table
+    page = pq.read_metadata(path).row_group(0).column(0)
+    content = bytearray(path.read_bytes())
+    content[page.data_page_offset + page.total_compressed_size - 1] ^= 1
+    path.write_bytes(content)
+    readers: list[Callable[[], pa.Table]] = [
+        lambda: tables.read_or_empty(path, table.schema),
+        lambda: look_up(path, "id", pa.array(["x" * 99])),
+    ]
+    for read_file in readers:
+        with pytest.raises(InputError, match=r"t\.parquet cannot be read: .*CRC.*; run homonym check on the result"):
+            read_file()
