@@ -230,7 +230,8 @@ def _directories(sizes: Sizes) -> str:
     return f"""## Result directories, updates and first runs
 
 {sizes.results:,} generated mentions; medians of {directories.ROUNDS} alternating rounds. Documents of an update were
-held out of the result. Most of them have common names, so that an update clusters a tenth of all mentions again.
+held out of the result. Those drawn at random have common names, so that an update with them clusters many names again;
+those of rare names cluster few.
 
 {directories.table(directories.run(sizes.results))}
 """

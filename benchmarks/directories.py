@@ -3,8 +3,8 @@
     python -m benchmarks directories
 
 A table of mentions and a result directory are written in turn, from the same documents. Then the documents that were
-held out are added with `homonym update`, in two ways: documents by anybody, and documents whose authors few others
-share their names with. Every command is a process of its own, as a user runs it.
+held out are added with `homonym update`, in two ways: documents drawn at random, and documents whose authors have the
+rarest names. Every command is a process of its own, as a user runs it.
 """
 
 from __future__ import annotations

@@ -347,7 +347,7 @@ def _run_tests(
     copy: Path, tests: list[str], variables: dict[str, str], *options: str, timeout: float | None = None
 ) -> Outcome:
     """What the tests do, run in a process of their own."""
-    # Python warns of `is` with a literal. That is no test that notices the change.
+    # Python warns of `is` with a literal, which would count as a failed test.
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "ignore::SyntaxWarning"]
     # The first file has no tests; it makes sure that conftest.py is loaded, also for doctests alone.
     command += ["-p", PLUGIN.stem, *options, "tests/__init__.py", *(test for test in tests if (copy / test).exists())]

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator
 from itertools import starmap
 from pathlib import Path
 
+import pandas as pd  # type: ignore[import-untyped]
 import pytest
 
-from homonym.errors import InputError, OutputError
+from homonym.errors import InputError, OutputError, SettingsError
 from homonym.io import outputs
 from homonym.io.inputs import InputLine, Source, require_files, require_rereadable
 from homonym.io.outputs import (
@@ -575,3 +576,14 @@ def test_a_temporary_file_never_replaces_another(tmp_path: Path, monkeypatch: py
     with pytest.raises(OutputError, match="new cannot be written: File exists; nothing was kept"):
         write_atomic(tmp_path / "new", "text")
     assert partial.read_text() == "of another program"
+
+
+@pytest.mark.parametrize("given", [pd.DataFrame({"a.csv": [1]}), {"a.csv": 1}, b"a.csv", ["a.csv", None], 5])
+def test_what_is_no_path_is_refused(given: object) -> None:
+    with pytest.raises(SettingsError, match="expected a path or a list of paths, but got"):
+        outputs.as_paths(given)  # type: ignore[arg-type]
+
+
+def test_paths_may_come_from_any_list() -> None:
+    assert outputs.as_paths(["a", Path("b")]) == outputs.as_paths(("a", "b")) == [Path("a"), Path("b")]
+    assert outputs.as_paths(iter(["a"])) == [Path("a")]  # type: ignore[arg-type]

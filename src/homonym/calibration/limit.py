@@ -50,8 +50,8 @@ SEEDS = 3
 # Maximum number of rounds; they end early when the limit changes by less than this factor. The authors that are found
 # with nearer limits are nearly the same.
 MAX_ROUNDS, CONVERGED = 3, 1.35
-# Occurrences of features, of all mentions, up to which people are found at the same time as the chance limit: the bags
-# of large samples would need half a GiB more than one after the other.
+# Maximum number of occurrences of features for which people and the chance limit are computed at the same time. Larger
+# samples would need half a GiB more.
 FEW_OCCURRENCES = 20_000_000
 # Ratio of neighbouring limits: pseudo-names do not tell closer ones apart.
 STEP = 1.1

@@ -13,17 +13,18 @@ from dataclasses import replace
 
 from homonym.collection.document_merging import author_places
 from homonym.names.parse import parse_name
+from homonym.names.spelling import standard_name
 from homonym.records.fields.exported_ids import KIND
-from homonym.records.fields.people import folded
+from homonym.records.fields.people import folded, plain_letters
 from homonym.records.model import Author, Document
 
-# Fields of a document that are kept if a newer record has none. Groups belong to the list of authors.
+# Fields of a document that are kept if a newer record has none; so are authors and other contributors.
 _FIELDS = (
     "title", "abstract", "year", "venue", "categories", "keywords", "references", "referenced_authors", "other_authors",
 )  # fmt: skip
 
 # What stands for the rest of a list of authors, folded.
-_AND_OTHERS = frozenset(["etal", "others", "andothers", "andmore"])
+_OTHERS_FOLDED = frozenset(["etal", "others", "andothers", "andmore"])
 
 
 def replaced(document: Document, record: Document) -> Document:
@@ -40,13 +41,14 @@ def replaced(document: Document, record: Document) -> Document:
         found.authors, found.other_contributors = document.authors, document.other_contributors
     else:
         found.authors = _completed(record.authors, document.authors)
+        found.other_contributors = record.other_contributors or document.other_contributors
     return found
 
 
 def _is_cut(record: Document, document: Document) -> bool:
     """Whether a list of authors is shorter than the known one because it ends with "et al." or "and others"."""
     is_shorter = len(record.authors) < len(document.authors)
-    return is_shorter and any(folded(name) in _AND_OTHERS for name in record.other_contributors)
+    return is_shorter and any(folded(name) in _OTHERS_FOLDED for name in record.other_contributors)
 
 
 def without_labels(record: Document, document: Document) -> Document:
@@ -66,11 +68,24 @@ def without_labels(record: Document, document: Document) -> Document:
 
 
 def _without_label(author: Author, known: Author | None) -> Author:
-    """An author with name and identifiers of the known one at its position, unless this has another name."""
-    if KIND not in author.ids or known is None or KIND in known.ids or _initials(author.name) != _initials(known.name):
+    """An author without the id of homonym; with the name of the known one at its position if its own is a label."""
+    if KIND not in author.ids or known is None or KIND in known.ids:
         return author
     others = {kind: value for kind, value in author.ids.items() if kind != KIND}
-    return replace(author, name=known.name, ids=others)
+    is_label = _initials(author.name) == _initials(known.name) or _is_label(author)
+    return replace(author, name=known.name if is_label else author.name, ids=others)
+
+
+def _is_label(author: Author) -> bool:
+    """Whether a name belongs to the id that was exported with it; a name that a user has changed does not.
+
+    The author of an id may have other names on other documents: its label is the same on all of them.
+
+    >>> [_is_label(Author(0, name, ids={KIND: "MULLER, J/1"})) for name in ("Müller, Jürgen", "Roe, Ann")]
+    [True, False]
+    """
+    block = author.ids[KIND].rpartition("/")[0]
+    return plain_letters(block).startswith(plain_letters(standard_name(parse_name(author.name)).first_initial_key))
 
 
 def _initials(name: str) -> str:
@@ -91,15 +106,17 @@ def _completed(authors: Sequence[Author], known: Sequence[Author]) -> list[Autho
             completed.append(author)
             continue
         same = known[place.number]
+        is_shortened = not has_given_names and parse_name(same.name).spelled_out is not None
+        ids = {kind: value for kind, value in same.ids.items() if kind in author.ids or kind not in kinds}
         completed.append(
             Author(
                 position=author.position,
-                name=author.name if has_given_names else same.name,
+                name=same.name if is_shortened else author.name,
                 affiliations=author.affiliations if has_addresses else same.affiliations,
                 emails=author.emails if has_emails else same.emails,
                 label=author.label if has_labels else same.label,
                 block=author.block if has_blocks else same.block,
-                ids=author.ids | {kind: value for kind, value in same.ids.items() if kind not in kinds},
+                ids=ids | author.ids,  # in the order of the document, so that the same ids are no change
             )
         )
     return completed

@@ -191,7 +191,7 @@ def prepare_run(
     resources, settings, files = resources or Resources(), settings or Settings(), files or RunFiles()
     given_work, shared_work = local_path(resources.work) if resources.work is not None else None, None
     urls: Sequence[str] = ()
-    if not inputs and not needs_input:
+    if not needs_input and not inputs:
         found = Inputs([])
     elif resources.engine == "spark" and "spark" in engines:
         from homonym.engines.spark.input_plan import RemoteInputs, spark_inputs

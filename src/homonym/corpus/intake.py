@@ -2,8 +2,9 @@
 
 The rules of a run (collection/duplicates.py) decide whether a new record describes a known document. They are applied
 to the new records and to the known documents that share an identifier, an id or a title with one of them. A record with
-the same id replaces the document (collection/document_replacing.py); a record with another one is merged with it. A
-known document keeps its id. A new document gets a suffix if a different known document has its id.
+the same id replaces the document if this was made of that record alone (collection/document_replacing.py); otherwise it
+is merged with the document. A known document keeps its id. A new document gets a suffix if a different known document
+has its id.
 """
 
 from __future__ import annotations
@@ -259,7 +260,8 @@ def _groups(
 def _equal_contents(new: Sequence[_Record], known: Sequence[_Known]) -> Iterator[tuple[int, int]]:
     """The places of new records without an id of their own, and of known documents with the same content.
 
-    A run compares the texts of such records. Those of known documents have their ids and references of the result.
+    A run compares the texts of such records. Ids and references are not compared: those of a known document are the ids
+    of the result.
     """
     wanted: dict[str, list[int]] = defaultdict(list)
     for place, record in enumerate(new):

@@ -228,14 +228,17 @@ def _with_rows(table: pa.Table, key: str, gone: pa.Array, added: pa.Table) -> pa
     kept = np.flatnonzero(pc.is_null(code).to_numpy())
     if len(kept) == len(table) and not len(added):
         return table
-    # Rows that stay have odd numbers, and rows that come have the even number below that of the row they stand before.
+    # Kept row r gets the number 2r + 1; a row that is inserted before row r gets 2r.
     rank = np.concatenate([2 * kept + 1, 2 * _places_in(table[key], code, added[key], gone)])
     row = np.concatenate([kept, np.arange(len(table), len(table) + len(added))])
     return pa.concat_tables([table, added]).combine_chunks().take(pa.array(row[np.argsort(rank, kind="stable")]))
 
 
 def _places_in(known: pa.ChunkedArray, code: pa.ChunkedArray, keys: pa.ChunkedArray, gone: pa.Array) -> Integers:
-    """Before which of the known keys, which are in order, each of some others stands; `code` is its place in `gone`."""
+    """The row of `known`, which is in order, before which each of `keys` is inserted.
+
+    `code` has the place of each known key in `gone`.
+    """
     first: Integers = np.full(len(gone), -1)
     leaving = np.flatnonzero(pc.is_valid(code).to_numpy())[::-1]
     first[code.take(pa.array(leaving)).to_numpy()] = leaving  # of several rows of one key, the first one stays

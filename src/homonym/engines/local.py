@@ -7,6 +7,7 @@ import threading
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Set
+from concurrent.futures import wait
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -512,7 +513,9 @@ class LocalEngine:
             try:
                 yield written.result
             except BaseException:
-                connection.interrupt()
+                while not written.done():  # an interrupt ends only the query that runs
+                    connection.interrupt()
+                    wait([written], timeout=0.1)
                 raise
         self._remove_database()
 

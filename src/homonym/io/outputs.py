@@ -14,7 +14,7 @@ import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -227,12 +227,18 @@ def as_paths(paths: Paths) -> list[Path]:
     Traceback (most recent call last):
     homonym.errors.SettingsError: expected a path or a list of paths, but got an object of the type int.
     """
-    given = [paths] if isinstance(paths, str) or not isinstance(paths, Iterable) else [*paths]
+    return list(map(Path, listed(paths)))
+
+
+def listed(paths: Paths) -> list[str | Path]:
+    """One or several paths, or URLs, as a list; tables and mappings are iterable, too, but no lists of paths."""
+    given: list[Any] = [paths]
+    if isinstance(paths, Sequence | Set | Iterator) and not isinstance(paths, str | bytes):
+        given = list(paths)
     for path in given:
         if not isinstance(path, str | os.PathLike):
-            what = described(path if isinstance(paths, Sequence) else paths)
-            raise SettingsError(f"expected a path or a list of paths, but got {what}.")
-    return list(map(Path, given))
+            raise SettingsError(f"expected a path or a list of paths, but got {described(path)}.")
+    return given
 
 
 # Which file a path leads to: device and inode, and the name in that directory if there is no such file yet.

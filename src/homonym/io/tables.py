@@ -371,9 +371,9 @@ def _readable_batches(path: str, columns: Sequence[str]) -> Iterator[pa.RecordBa
                 lost, reason = expected - read, f"{place} ends before its last row"
             except _FAILURES as error:
                 lost, reason = max(1, (expected or 1) - read), f"{place} cannot be read ({first_line(error)})"
-            gone = f"{counted(lost, 'row')} {'is' if lost == 1 else 'are'} lost"
-            # A damaged file may claim any number of rows, but a row takes about a byte at least.
-            yield repeat(f"{reason}; {gone}", min(lost, os.path.getsize(path)))
+            if lost > 0:  # a damaged file may claim any number of rows, but a row takes about a byte at least
+                gone = f"{counted(lost, 'row')} {'is' if lost == 1 else 'are'} lost"
+                yield repeat(f"{reason}; {gone}", min(lost, os.path.getsize(path)))
 
 
 def _row_group(file: pq.ParquetFile, number: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -147,6 +147,7 @@ def _pairs_with(kind: str, authors: ResultAuthors, index: KeyIndex, rare: int) -
     owner, group = np.repeat(author, size), np.repeat(feature, size)
     group = group * (int(index.key.max(initial=0)) + 1) + index.key[ranges(index.start[author], size)]
     owner, group = _without_most_singletons(owner, group)
+    # The order inside a group does not matter: all pairs are made, and made distinct afterwards.
     order = np.argsort(group)
     owner, group = owner[order], group[order]
     first = np.flatnonzero(np.diff(group, prepend=-1))

@@ -21,7 +21,7 @@ import orjson
 from homonym.engines.base import skipped_files_warning
 from homonym.errors import InputError, word_list
 from homonym.io.inputs import Source, require_rereadable
-from homonym.io.outputs import Paths, as_paths
+from homonym.io.outputs import Paths, as_paths, listed
 from homonym.io.urls import is_url
 from homonym.records.formats.documents import has_lines
 from homonym.records.model import Problem
@@ -52,7 +52,7 @@ class RemoteInputs(Inputs):
 
 def spark_inputs(inputs: Paths, format_name: str | None, columns: Columns | None) -> Inputs:
     """The inputs of a run: all of them files that this machine sees, or all of them URLs."""
-    given = [inputs] if isinstance(inputs, str | Path) else list(inputs)
+    given = listed(inputs)
     remote = [str(path) for path in given if is_url(path)]
     if not remote:
         return Inputs.of(inputs, format_name, columns)

@@ -8,8 +8,8 @@ reports it.
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
-from itertools import zip_longest
+from functools import cache, lru_cache, partial
+from itertools import takewhile
 
 from anyascii import anyascii
 
@@ -334,19 +334,27 @@ def between_commas(text: str) -> list[str]:
 
     >>> between_commas("Jane Doe, RN, PhD, Al Roe, Jr., PhD, RN"), between_commas("Doe, RN, PhD")
     (['Jane Doe', 'Al Roe, Jr.'], ['Doe', 'RN'])
+    >>> between_commas("Jane Doe, RN, MS, PhD, Al Roe")
+    ['Jane Doe', 'Al Roe']
     """
     given = [part for part in map(str.strip, text.split(",")) if part]
     parts: list[str] = []
     is_among = False  # degrees
-    for part, following in zip_longest(given, given[1:], fillvalue=""):
+    for place, part in enumerate(given, 1):
         if parts and part.lower() in _SUFFIXES:
             parts[-1] += f", {part}"
             continue
-        is_behind_name = len(parts) > 1 or (bool(parts) and (is_among or is_degree(following)) and " " in parts[-1])
+        is_sure = is_among or _are_degrees(given[place:])
+        is_behind_name = len(parts) > 1 or (bool(parts) and is_sure and " " in parts[-1])
         is_among = bool(parts) and is_degree(part, has_given=is_behind_name)
         if not is_among:
             parts.append(part)
     return parts
+
+
+def _are_degrees(parts: list[str]) -> bool:
+    """Whether a list begins with degrees, and one of them is no word of names, such as "MS", "PhD"."""
+    return any(map(is_degree, takewhile(partial(is_degree, has_given=True), parts)))
 
 
 def _names_between_commas(text: str) -> list[str]:

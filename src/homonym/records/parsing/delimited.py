@@ -449,20 +449,29 @@ def _row_cells(text: bytes, header: Header) -> tuple[list[str], bool]:
     return cells, False
 
 
-def mark_cut_lists(cells: list[str], places: Iterable[int]) -> list[Note]:
+# What separates the names in a list of authors.
+_LIST_MARK = re.compile(r"[;|\n]")
+
+
+def mark_cut_lists(cells: list[str], places: Sequence[int]) -> list[Note]:
     """Remove half a name at the end of lists of authors that Excel has cut; with notes, and "et al." as a contributor.
 
-    >>> cells = [("Doe, Jane; " * 3000)[:EXCEL_CELL], "x"]
-    >>> mark_cut_lists(cells, [0])[0], cells[0][-12:]
-    (('field', 'a list of authors ends after the 32,767 characters that Excel keeps of a cell'), '; Doe, Jane;')
+    There are no notes if another column has more of the authors, such as one with short names.
+
+    >>> cells = [("Doe, Jane; " * 3000)[:EXCEL_CELL], "Doe J; " * 3000]
+    >>> mark_cut_lists(cells, [0, 1]), cells[0][-12:]
+    ([], '; Doe, Jane;')
+    >>> mark_cut_lists([("Doe, Jane|" * 4000)[:EXCEL_CELL]], [0])[0]
+    ('field', 'a list of authors ends after the 32,767 characters that Excel keeps of a cell')
     """
-    notes: list[Note] = []
-    for place in places:
-        if len(cells[place]) == EXCEL_CELL and ";" in cells[place]:
-            cells[place] = cells[place][: cells[place].rindex(";") + 1]
-            reason = f"a list of authors ends after the {EXCEL_CELL:,} characters that Excel keeps of a cell"
-            notes += [("field", reason), ("contributor", "et al.")]
-    return notes
+    cut = [place for place in places if len(cells[place]) == EXCEL_CELL and _LIST_MARK.search(cells[place])]
+    for place in cut:
+        mark = _LIST_MARK.findall(cells[place])[0]
+        cells[place] = cells[place][: cells[place].rindex(mark) + 1]
+    if not cut or max(places, key=lambda place: len(_LIST_MARK.findall(cells[place]))) not in cut:
+        return []
+    reason = f"a list of authors ends after the {EXCEL_CELL:,} characters that Excel keeps of a cell"
+    return [("field", reason), ("contributor", "et al.")]
 
 
 def is_empty_row(text: bytes, separator: str) -> bool:
