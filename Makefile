@@ -55,7 +55,7 @@ format: $(TOOLS)  ## apply the fixes and the formatting of ruff
 docs: $(TOOLS)  ## rewrite docs/commands.md from the --help of the commands
 	$(BIN)/python docs/build_commands.py
 
-bench: $(TOOLS)  ## run the benchmarks, half an hour; results go to benchmarks/RESULTS.md
+bench: $(TOOLS)  ## run the benchmarks, twenty minutes; results go to benchmarks/RESULTS.md
 	$(BIN)/python -m benchmarks
 
 accuracy: $(TOOLS)  ## measure on the labelled sets in ../shared/data; figures go to docs/accuracy.md

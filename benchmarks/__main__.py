@@ -1,6 +1,6 @@
 """Runs the benchmarks and writes RESULTS.md: `make bench`, or `python -m benchmarks NAME…` for some of them.
 
-`--large` takes hours and `--small` minutes; without either, everything takes about half an hour on two idle cores.
+`--large` takes hours and `--small` minutes; without either, everything takes twenty minutes on two idle cores.
 With `--small`, nothing is written: it only shows that every benchmark works. Each section is written as soon as it is
 measured, between marks that name it, with the version and the load of the machine; the others stay as they are.
 """
