@@ -107,7 +107,7 @@ def side_file(path: Path, ending: str) -> Path:
 
 
 def random_token() -> str:
-    """A part of a name that nobody can guess, of 8 characters."""
+    """A random part of a file name, of 8 characters, which cannot be guessed."""
     return secrets.token_hex(4)
 
 
