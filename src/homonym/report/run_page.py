@@ -354,7 +354,8 @@ def _test_sentences(summary: Mapping[str, Any], totals: ResultTotals) -> list[st
         )
     if background := summary.get("background"):
         # The page is not the place for an option of the command line, which browsers break after its hyphens.
-        lines.append(f"The collection has few names: {background.partition('; --')[0]}.")
+        reason = background.partition("; --")[0]
+        lines.append(f"{reason[0].upper()}{reason[1:]}.")
     if totals.confidence is None:
         lines.append("There is no confidence: there was too little to learn from how often mistakes happen.")
     return lines
