@@ -12,7 +12,7 @@ from __future__ import annotations
 import gzip
 import os
 import random
-import subprocess
+import shutil
 import sys
 import tempfile
 from collections import Counter
@@ -100,9 +100,10 @@ def _update(folder: Path, rounds: int, title: str, lines: list[bytes], held_out:
     _command(folder, "disambiguate", "known.jsonl", "-o", "before")
     runs = []
     for number in range(rounds):
-        subprocess.run(["cp", "-r", "before", f"updated{number}"], cwd=folder, check=True)
+        shutil.copytree(folder / "before", folder / f"updated{number}")
         runs.append(_command(folder, "update", f"updated{number}", "new.jsonl"))
-    subprocess.run(["rm", "-r", "before", *(f"updated{number}" for number in range(rounds))], cwd=folder, check=True)
+        shutil.rmtree(folder / f"updated{number}")
+    shutil.rmtree(folder / "before")
     return Cost(title, runs)
 
 

@@ -344,7 +344,7 @@ def between_commas(text: str) -> list[str]:
         if parts and part.lower() in _SUFFIXES:
             parts[-1] += f", {part}"
             continue
-        is_sure = is_among or _are_degrees(given[place:])
+        is_sure = is_among or _begin_with_degrees(given[place:])
         is_behind_name = len(parts) > 1 or (bool(parts) and is_sure and " " in parts[-1])
         is_among = bool(parts) and is_degree(part, has_given=is_behind_name)
         if not is_among:
@@ -352,7 +352,7 @@ def between_commas(text: str) -> list[str]:
     return parts
 
 
-def _are_degrees(parts: list[str]) -> bool:
+def _begin_with_degrees(parts: list[str]) -> bool:
     """Whether a list begins with degrees, and one of them is no word of names, such as "MS", "PhD"."""
     return any(map(is_degree, takewhile(partial(is_degree, has_given=True), parts)))
 

@@ -17,6 +17,7 @@ from homonym.errors import word_list
 from homonym.io import inputs
 from homonym.io.inputs import TOO_LONG, InputLine, Source
 from homonym.io.table_text import EXCEL_CELL, Header, is_separator_hint, line_end, read_header
+from homonym.records.fields.name_lists import OTHERS
 from homonym.records.model import BrokenRecordError, Note
 from homonym.records.parsing.splitting import Raw, decoded
 
@@ -471,7 +472,7 @@ def mark_cut_lists(cells: list[str], places: Sequence[int]) -> list[Note]:
     if not cut or max(places, key=lambda place: len(_LIST_MARK.findall(cells[place]))) not in cut:
         return []
     reason = f"a list of authors ends after the {EXCEL_CELL:,} characters that Excel keeps of a cell"
-    return [("field", reason), ("contributor", "et al.")]
+    return [("field", reason), ("contributor", OTHERS)]
 
 
 def is_empty_row(text: bytes, separator: str) -> bool:
