@@ -41,7 +41,7 @@ from homonym.records.reader import Inputs
 from homonym.runtime.progress import Stages
 from homonym.schema import MENTIONS
 from homonym.settings import Settings
-from tests.features.literal_bags import bags_of
+from tests.features.literal_bags import bags_of, referenced
 from tests.support.profiles import examples
 
 Bags = dict[str, dict[str, float]]
@@ -165,7 +165,7 @@ def brute_force(raws: Iterable[Raw], settings: Settings = DEFAULTS) -> tuple[dic
             if author.position not in names:
                 continue
             all_bags: dict[str, Any] = bags_of(document, author, settings)
-            all_bags["ref"] = cited + Counter(all_bags.get("ref", {}))
+            all_bags["ref"] = referenced(document, cited + Counter(all_bags.get("ref", {})))
             mention_id = f"{document.id}#{author.position}"
             bags[mention_id] = {kind: dict(bag) for kind, bag in all_bags.items() if bag}
             rows[mention_id] = {
@@ -453,12 +453,12 @@ def test_authors_of_referenced_documents_are_features(tmp_path: Path) -> None:
     ]
     found = collect(written(tmp_path, corpus))
     assert found.bags_by_id() == {
-        "1#0": {"ref": {"DOE, J": 1}},
+        "1#0": {},  # a self-citation is no evidence
         "2#0": {"ref": {"DOE, J": 2}},
         "4#0": {"ref": {"ROE, R": 2}},
         "5#0": {},
     }
-    assert found.counts() == {"ref": {"DOE, J": 3, "ROE, R": 2}}
+    assert found.counts() == {"ref": {"DOE, J": 2, "ROE, R": 2}}
 
 
 def test_references_are_resolved_across_files(tmp_path: Path) -> None:

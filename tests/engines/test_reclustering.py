@@ -78,6 +78,7 @@ def test_merged_documents_references_and_equal_ids(tmp_path: Path, monkeypatch: 
         {"id": "x", "title": "Second", "authors": ["Doe, J", "Bee, B"], "references": ["a", "copy", "c"]},
         {"id": "y", "title": "Third", "authors": ["Doe, J", "Cat, C"], "references": ["x", "x"]},
         {"id": "z", "title": "Fourth", "authors": ["Doe, J", "!!", "Dog, D"], "referenced_authors": ["Ant, A"]},
+        {"id": "v", "title": "Fifth", "authors": ["Eel, E"], "references": ["y"]},
     ]
     result = disambiguate(write(tmp_path / "in.jsonl", [*RECORDS, *more]), tmp_path / "result", LIMIT).output
     found = again(result, blocks_of(result), tmp_path)

@@ -68,6 +68,12 @@ def coauthors(document: Document, author: Author, settings: Settings) -> Bag:
     return {key: count for key, count in bag.items() if count}
 
 
+def referenced(document: Document, bag: Bag) -> Bag:
+    """Referenced authors that are not authors of the document."""
+    own = {name(one.name) for one in document.authors}
+    return {key: count for key, count in bag.items() if key not in own}
+
+
 def years(document: Document, settings: Settings) -> Bag:
     """A Gaussian of mass 1 around the publication year, for settings that do not cut it any further."""
     if document.year is None:
@@ -86,7 +92,7 @@ def bags_of(document: Document, author: Author, settings: Settings) -> dict[str,
         "cat": categories(document),
         "key": counted(document.keywords),
         "co": coauthors(document, author, settings),
-        "ref": counted(document.referenced_authors, name),
+        "ref": referenced(document, counted(document.referenced_authors, name)),
         "email": counted(author.emails, plain_email),
         "year": years(document, settings),
     }

@@ -304,6 +304,12 @@ def test_referenced_names_are_normalised_and_counted() -> None:
     assert bag("ref", read) == {"SMITH, A": 2.0, "MULLER, K": 1.0}
 
 
+def test_self_citations_are_no_referenced_authors() -> None:
+    read = document("Doe, Jane", "Roe, R", referenced_authors=["J. Doe", "Doe, J", "Roe, Richard", "Doe, K", "Poe, E"])
+    assert bag("ref", read) == {"DOE, K": 1.0, "POE, E": 1.0}
+    assert not bags("ref", columns(document("Doe, J", referenced_authors=["Doe, Jane"])))
+
+
 # Years
 
 

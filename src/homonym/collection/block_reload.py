@@ -36,6 +36,8 @@ from homonym.settings import Settings
 
 # The feature type that also has the authors of referenced documents.
 REFERENCED = "ref"
+# The columns of stored bags from which the normalised names of authors are made.
+_KEYS = ("own_name", "unlisted_name", "new_features")
 # The columns of stored bags that have their entries.
 _ENTRIES = ("slot", "feature", "count")
 # Number of documents whose entries are numbered at once: large arrays take longer, because memory for them is new.
@@ -162,7 +164,7 @@ class DocumentBags:
             rows = look_up(result / DOCUMENTS, "document_id", documents, ["document_id", "record"])
             table = extracted_bags(rows, settings, statistics)
         table = table.combine_chunks()
-        cited, new = _CitedAuthors.read(result, table["references"], statistics), _NewEntries.of(table)
+        cited, new = _CitedAuthors.read(result, table, statistics), _NewEntries.of(table)
         numbered = _NumberedBags.of(table, cited, new, statistics)
         return cls(result, statistics, table.drop_columns([*_ENTRIES, "references"]), new, numbered)
 
@@ -429,7 +431,7 @@ class _StoredEntries:
 
 @dataclass(frozen=True, eq=False)
 class _CitedEntries:
-    """The authors of documents that others refer to, as entries of these; see `_CitedAuthors`.
+    """The authors of documents that others refer to, as entries of these, without self-citations.
 
     The references of the document d are those from `begin[d]` to `begin[d + 1]` of `cited`; the name c is the feature
     `feature[c]`. `number` is the number of all entries.
@@ -458,11 +460,13 @@ class _CitedEntries:
         """Owner, feature and count of the entries of the documents `first` to `last` - 1, in no order."""
         begin = self.begin[first : last + 1]
         cited = self.cited[begin[0] : begin[-1]]
-        document = np.repeat(np.arange(first, last) << SLOT_BITS, np.diff(begin))
         start = self.authors.begin[cited]
         number = self.authors.begin[cited + 1] - start
-        feature = self.feature[self.authors.code[ranges(start, number)]]
-        return np.repeat(document, number), feature, np.ones(len(feature))
+        document = np.repeat(np.repeat(np.arange(first, last), np.diff(begin)), number)
+        code = self.authors.code[ranges(start, number)]
+        is_other = ~np.isin(document * len(self.feature) + code, self.authors.own)
+        feature = self.feature[code[is_other]]
+        return document[is_other] << SLOT_BITS, feature, np.ones(len(feature))
 
 
 def _starts_of(lists: pa.Array) -> Integers:
@@ -475,6 +479,7 @@ class _CitedAuthors:
     """The names of the authors of documents; d has those from `begin[d]` to `begin[d + 1]` of `code`.
 
     The name c is the feature `number[c]` of the statistics, or `names[c]`, which comes after `place[c]` of these.
+    `own` has r · the number of names + c for each author c of the r-th document that refers to others.
     """
 
     documents: pa.Array
@@ -483,25 +488,37 @@ class _CitedAuthors:
     names: list[str]
     number: Integers
     place: Integers
+    own: Integers
 
     @classmethod
-    def read(cls, result: Path, references: pa.ChunkedArray, statistics: ResultStatistics) -> _CitedAuthors:
-        """The authors of documents of a result that others refer to; documents that it does not have are left out."""
-        cited = pc.unique(pc.list_flatten(references))
+    def read(cls, result: Path, table: pa.Table, statistics: ResultStatistics) -> _CitedAuthors:
+        """The authors of documents to which those of a table refer; documents that the result lacks are left out."""
+        cited = pc.unique(pc.list_flatten(table["references"]))
         if not len(cited) or REFERENCED not in statistics.mass:
             nothing = np.zeros(0, np.int64)
-            return cls(pa.array([], pa.string()), nothing, nothing, [], nothing, nothing)
-        stored = (result / BAGS).exists()
-        documents, begin, keys = _stored_keys(result, cited, statistics) if stored else _written_keys(result, cited)
+            return cls(pa.array([], pa.string()), nothing, nothing, [], nothing, nothing, nothing)
+        if (result / BAGS).exists():
+            found = look_up(result / BAGS, "document_id", cited, ["document_id", *_KEYS])
+            begin, keys = _stored_keys(found, statistics)
+            documents = found["document_id"].combine_chunks()
+        else:
+            documents, begin, keys = _written_keys(result, cited)
         number, place = statistics.numbers(pa.repeat(pa.scalar(REFERENCED), len(keys.dictionary)), keys.dictionary)
-        code = keys.indices.to_numpy().astype(np.int64)
-        return cls(documents, begin, code, keys.dictionary.to_pylist(), number, place)
+        code, own = keys.indices.to_numpy().astype(np.int64), _own_codes(table, keys.dictionary, statistics)
+        return cls(documents, begin, code, keys.dictionary.to_pylist(), number, place, own)
 
 
-def _stored_keys(result: Path, cited: pa.Array, statistics: ResultStatistics) -> tuple[pa.Array, Integers, Any]:
-    """Documents, where their authors begin, and the normalised names of all authors, as a dictionary."""
-    columns = ["document_id", "own_name", "unlisted_name", "new_features"]
-    found = look_up(result / BAGS, "document_id", cited, columns)
+def _own_codes(table: pa.Table, names: pa.Array, statistics: ResultStatistics) -> Integers:
+    """The authors of the documents of a table who are among some names, numbered as in `_CitedAuthors.own`."""
+    begin, keys = _stored_keys(table, statistics)
+    code = pc.fill_null(pc.index_in(keys.dictionary, names), -1).to_numpy()[keys.indices.to_numpy()]
+    document = np.repeat(np.arange(len(table)), np.diff(begin))
+    own: Integers = (document * len(names) + code)[code >= 0]
+    return own
+
+
+def _stored_keys(found: pa.Table, statistics: ResultStatistics) -> tuple[Integers, Any]:
+    """Where the authors of stored documents begin, and the normalised names of all authors, as a dictionary."""
     lists = found["own_name"].combine_chunks()
     own = pc.list_flatten(lists).to_numpy()
     others = pc.list_flatten(found["unlisted_name"].combine_chunks())
@@ -514,8 +531,9 @@ def _stored_keys(result: Path, cited: pa.Array, statistics: ResultStatistics) ->
     code = code - first
     code[own < 0] = more.indices.to_numpy() + len(names)
     begin = starts(pc.list_value_length(lists).to_numpy().astype(np.int64))
-    keys = pa.DictionaryArray.from_arrays(pa.array(code, pa.int32()), pa.concat_arrays([names, more.dictionary]))
-    return found["document_id"].combine_chunks(), begin, keys
+    # The name of an author may be listed by one document and not by another.
+    distinct = pa.concat_arrays([names, more.dictionary]).dictionary_encode()
+    return begin, pa.DictionaryArray.from_arrays(distinct.indices.take(pa.array(code)), distinct.dictionary)
 
 
 def _with_new_names(others: pa.Array, own: Integers, lists: pa.Array, new: pa.Array) -> pa.Array:
@@ -528,7 +546,7 @@ def _with_new_names(others: pa.Array, own: Integers, lists: pa.Array, new: pa.Ar
 
 
 def _written_keys(result: Path, cited: pa.Array) -> tuple[pa.Array, Integers, Any]:
-    """The same from the names of the table of documents."""
+    """Documents, and the same as `_stored_keys`, from the names of the table of documents."""
     found = look_up(result / DOCUMENTS, "document_id", cited, ["document_id", "authors.list.element.name"])
     authors = found["authors"].combine_chunks()
     written = pc.list_flatten(authors).field("name").dictionary_encode()

@@ -237,14 +237,15 @@ def record_tables(records: RecordColumns, authors: Sequence[bytes], form: str) -
 
 
 def _occurrences(counts: FeatureCounts, owner: Integers, holders: Integers) -> Occurrences:
-    """The bags of one feature type by owner, without entries that no mention has."""
+    """The bags of one feature type by owner, without entries that no mention has, and names without entries."""
     names, row, feature, count = counts.names, counts.row, counts.feature, counts.count
     entry_holders = holders[row] if counts.holders is None else counts.holders
     held = entry_holders > 0
     if not held.all():
         row, feature, count, entry_holders = row[held], feature[held], count[held], entry_holders[held]
-        used = np.zeros(len(names), bool)
-        used[feature] = True
+    used = np.zeros(len(names), bool)
+    used[feature] = True
+    if not used.all():
         names, feature = names.filter(pa.array(used)), (np.cumsum(used) - 1)[feature]
     return Occurrences(names, owner[row], feature, count, entry_holders.astype(np.int32))
 

@@ -1,5 +1,7 @@
 """The authors of documents that are referenced in the same run: features of type `ref` that no part can know.
 
+Names of the referring document's own authors are left out (see features/types.py, `ref`).
+
 DuckDB finds the referenced documents. Their authors are then counted with integers in sorted arrays, because a database
 takes several times as long to group millions of texts. A slice of the referring documents is in memory at a time.
 """
@@ -67,7 +69,7 @@ def count_referenced_authors(connection: duckdb.DuckDBPyConnection, cited: str) 
     citations = _citations(connection, cited)
     counts = np.zeros(_number_of_names(connection), np.int64)
     if len(citations.citing):
-        for rows, holders in _slices(citations, _authors(connection, citations.cited)):
+        for rows, holders in _slices(citations, _authors(connection, citations)):
             counts += _sum_by_name(rows, holders, len(counts))
             _execute(connection, "INSERT INTO referenced SELECT * FROM new_rows", rows)
     _execute(
@@ -100,9 +102,10 @@ def _citations(connection: duckdb.DuckDBPyConnection, cited: str) -> _Citations:
     return _Citations(citing[order], found[order], holders[order])
 
 
-def _authors(connection: duckdb.DuckDBPyConnection, cited: Integers) -> _Authors:
-    """The names of the authors of all referenced documents."""
-    first, last = int(cited.min()), int(cited.max())
+def _authors(connection: duckdb.DuckDBPyConnection, citations: _Citations) -> _Authors:
+    """The names of the authors of all documents that refer to others or are referenced."""
+    first = int(min(citations.citing.min(), citations.cited.min()))
+    last = int(max(citations.citing.max(), citations.cited.max()))
     columns = connection.execute(
         f"""SELECT owner >> {SLOT_BITS} AS sequence, n.name FROM mentions m JOIN own_names n ON n.feature = m.own_name
             WHERE owner >> {SLOT_BITS} BETWEEN {first} AND {last}"""
@@ -125,7 +128,7 @@ def _slices(citations: _Citations, authors: _Authors) -> Iterator[tuple[pa.Table
 
 
 def _count(citations: _Citations, authors: _Authors) -> tuple[pa.Table, Integers]:
-    """The rows of `referenced` of some references, and the numbers of authors of their documents."""
+    """The rows of `referenced` of some references, without self-citations, and the authors of each row's document."""
     begins = np.flatnonzero(np.diff(citations.citing, prepend=-1))
     rank = np.zeros(len(citations.citing), np.int64)
     rank[begins[1:]] = 1
@@ -133,6 +136,9 @@ def _count(citations: _Citations, authors: _Authors) -> tuple[pa.Table, Integers
     # One number for document and name, which sorts faster than both.
     key = np.repeat(np.cumsum(rank) << bits, authors.number(citations.cited)) | authors.of(citations.cited)
     key.sort()
+    citing = citations.citing[begins]
+    own = np.repeat(np.arange(len(begins)) << bits, authors.number(citing)) | authors.of(citing)
+    key = key[~np.isin(key, own)]
     first = np.flatnonzero(np.diff(key, prepend=-1))
     count = np.diff(first, append=len(key))
     found = key[first]

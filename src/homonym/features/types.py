@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from homonym.features.columns import DocumentColumns, TextLists
@@ -158,12 +159,17 @@ def co(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
 
 @feature_type("document")
 def ref(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
-    """Normalised names of referenced authors, given in the record or found in the same run.
+    """Normalised names of referenced authors, without the names of the document's own authors.
 
-    The latter are the authors of referenced documents. They are added when the whole collection is known (see
-    collection/counting.py).
+    People of one name all refer to work under this name: their own. So self-citations look like rare evidence, but say
+    nothing. Referenced authors are given in the record, or are those of a referenced document of the same run; the
+    latter are added when the whole collection is known (see collection/references.py).
     """
-    return count_texts(documents.referenced_authors, name_key)
+    counts, authors = count_texts(documents.referenced_authors, name_key), documents.authors
+    place = pc.fill_null(pc.index_in(authors.names.key, counts.names), -1).to_numpy()
+    own = (authors.document * len(counts.names) + place)[place >= 0]
+    kept = ~np.isin(counts.row * len(counts.names) + counts.feature, own)
+    return replace(counts, row=counts.row[kept], feature=counts.feature[kept], count=counts.count[kept])
 
 
 @feature_type("author")

@@ -88,16 +88,27 @@ def amended(tables: Mapping[str, pa.Table], part: int, amendments: Amendments) -
     lost = amendments.duplicates
     bags, mentions, identifiers = (_without(tables[name], lost) for name in ("bags", "mentions", "identifiers"))
     types = _occurrences(tables["features"], bags)
-    if len(amendments.referenced):
-        types[REFERENCES] = _with_referenced(types.get(REFERENCES), amendments.referenced)
+    referenced = _without_self_citations(amendments.referenced, mentions)
+    if len(referenced):
+        types[REFERENCES] = _with_referenced(types.get(REFERENCES), referenced)
     features, bags = bag_tables(types, part)
     return {
         "features": features,
         "bags": bags,
         "mentions": _renamed(mentions, amendments.renamed),
         "identifiers": identifiers,
-        "cited": _cited(amendments.referenced, features),
+        "cited": _cited(referenced, features),
     }
+
+
+def _without_self_citations(referenced: pa.Table, mentions: pa.Table) -> pa.Table:
+    """Referenced authors that are not authors of the referring document, as in collection/references.py."""
+    names = mentions["own_name"].combine_chunks().dictionary_encode()
+    number = pc.fill_null(pc.index_in(referenced["feature"], names.dictionary), -1).to_numpy()
+    width = len(names.dictionary)
+    own = (mentions["owner"].to_numpy() >> SLOT_BITS) * width + pc.fill_null(names.indices, -1).to_numpy()
+    is_own = (number >= 0) & np.isin(referenced["sequence"].to_numpy() * width + number, own)
+    return referenced.filter(pa.array(~is_own))
 
 
 def _cited(referenced: pa.Table, features: pa.Table) -> pa.Table:
