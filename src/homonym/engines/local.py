@@ -932,8 +932,8 @@ class _SharedProgress:
             self.advance(mentions - self._within.pop(first, 0))
 
 
-# Maximum number of occurrences of features per batch: enough that the overhead of a call does not matter, few enough for
-# the cache. A small collection has this number of batches for each thread, so that all threads have work until the end.
+# Maximum number of occurrences of features per batch: enough that the overhead of a call does not matter, few enough
+# for the cache. A small collection has several batches for each thread, so that all threads have work until the end.
 BATCH_OCCURRENCES, BATCHES_PER_THREAD = 1_000_000, 4
 # A block with more pairs than this (a thousand mentions) is a batch of its own.
 ALONE_PAIRS = 1_000_000
