@@ -67,7 +67,7 @@ def _note(text: str) -> None:
 
 
 def _console() -> Console:
-    """Standard output, with colours on a terminal. Importing rich takes as long as writing the result of a small run."""
+    """Standard output, with colours on a terminal. rich is imported here, because a quiet run does not need it."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=True)
