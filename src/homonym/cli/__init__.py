@@ -38,7 +38,7 @@ def main_of_process() -> None:
     """
     global is_own_process
     is_own_process = True
-    gc.set_threshold(200_000, 20, 100)
+    gc.set_threshold(1_000_000, 20, 100)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     status: list[int] = []
 
