@@ -26,6 +26,7 @@ from homonym.calibration.confidence import (
     LoneMentions,
     Observed,
     author_confidence,
+    cluster_names,
     confidence_to_json,
     confidence_warnings,
     find_doubt,
@@ -343,7 +344,7 @@ def answers_of(names: LabelledNames, run: Settings, confidence: Confidence) -> t
 def test_confidence_is_near_the_correct_share_on_the_training_names() -> None:
     run = Settings(kappa=3.0)
     drawn = [topical(200, 6, seed) for seed in (1, 2)]
-    confidence = learn_confidence(drawn, run)
+    confidence = learn_confidence(cluster_names(drawn, run))
     assert confidence.doubt == 0
     parts = [answers_of(names, run, confidence) for names in drawn]
     predicted, right, lone = (np.concatenate(part) for part in zip(*parts, strict=True))
@@ -356,22 +357,22 @@ def test_confidence_is_near_the_correct_share_on_the_training_names() -> None:
 def test_confidence_does_not_depend_on_the_number_of_threads() -> None:
     run = Settings(kappa=3.0)
     drawn = [topical(200, 6, seed) for seed in (1, 2, 3)]
-    one, several = (confidence_to_json(learn_confidence(drawn, run, threads=threads)) for threads in (1, 3))
+    one, several = (confidence_to_json(learn_confidence(cluster_names(drawn, run, threads))) for threads in (1, 3))
     assert one == several
 
 
 def test_confidence_is_learnt_at_the_limit_of_the_copied_blocks() -> None:
     names = topical(200, 6, 1)
     of_larger_blocks = replace(names, limit_mentions=4 * names.mentions)
-    twice_the_limit = learn_confidence([names], Settings(kappa=6.0))
-    found = learn_confidence([of_larger_blocks], Settings(kappa=3.0))
+    twice_the_limit = learn_confidence(cluster_names([names], Settings(kappa=6.0)))
+    found = learn_confidence(cluster_names([of_larger_blocks], Settings(kappa=3.0)))
     assert confidence_to_json(found) == confidence_to_json(twice_the_limit)
 
 
 def test_confidence_is_calibrated_on_other_names() -> None:
     """The expected calibration error over ten bins is small on names like those of the training."""
     run = Settings(kappa=3.0)
-    confidence = learn_confidence([topical(400, 6, seed) for seed in (1, 2, 3)], run)
+    confidence = learn_confidence(cluster_names([topical(400, 6, seed) for seed in (1, 2, 3)], run))
     predicted, right, _ = answers_of(topical(400, 6, seed=9), run, confidence)
     bins = np.minimum((predicted * 10).astype(int), 9)
     off = [abs(predicted[bins == one].mean() - right[bins == one].mean()) for one in np.unique(bins)]
@@ -384,7 +385,7 @@ def test_real_blocks_that_are_harder_lower_the_confidence() -> None:
     drawn = [topical(200, 6, seed) for seed in (1, 2)]
     harder = cluster(drawn[0].bags, drawn[0].frequencies, run, margins=True)
     harder = replace(harder, other=np.where(np.isnan(harder.own), harder.other, harder.limit[0]))
-    confidence = learn_confidence(drawn, run, [harder])
+    confidence = learn_confidence(cluster_names(drawn, run), [harder])
     assert confidence.doubt > MUCH_DOUBT
     stated, _, _ = answers_of(drawn[0], run, confidence)
     surer, _, _ = answers_of(drawn[0], run, replace(confidence, doubt=0.0))
@@ -397,7 +398,7 @@ def test_lone_mentions_whose_person_has_others_have_a_low_confidence() -> None:
     assert names
     run = Settings(alpha=1e9)
     answer = cluster(names.bags, names.frequencies, run, constraints=names.constraints, margins=True)
-    confidence = learn_confidence([names], run)
+    confidence = learn_confidence(cluster_names([names], run))
     assert confidence.clustered is None
     assert (confidence.of(answer) < 0.3).all()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -47,3 +48,16 @@ def test_an_error_of_the_program_is_a_traceback() -> None:
     done = _run("--version", before="app.main = lambda: 1 / 0")
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="the system does not list threads")
+def test_numpy_starts_no_threads() -> None:
+    before = """
+def main():
+    threads = len(os.listdir("/proc/self/task"))
+    import numpy
+    print("new threads:", len(os.listdir("/proc/self/task")) - threads)
+import os
+app.main = main
+"""
+    assert _run(before=before).stdout == "new threads: 0\n"

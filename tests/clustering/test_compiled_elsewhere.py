@@ -14,27 +14,41 @@ from homonym.clustering.compiling import must_be_compiled
 
 # Compiled by the other process: loading them must compile nothing.
 LOADED = """
-from homonym.clustering.agglomerative import load_other_kernels
+from homonym.clustering.agglomerative import load_kernels, load_other_kernels
 from homonym.clustering.compiling import must_be_compiled
-from homonym.clustering.dense.blocks import cluster_blocks, fill_pair_scores
+from homonym.clustering.dense.blocks import cluster_blocks, fill_pair_scores, gather_bags
 from homonym.clustering.dense.cooccurrence import chance_levels_of_bags
-from homonym.clustering.dense.merging import constrained_blocks
-others = fill_pair_scores, chance_levels_of_bags, constrained_blocks
+from homonym.clustering.dense.margins import fill_shared, fit_strip
+from homonym.clustering.dense.merging import constrained_blocks, join_best_pairs
+from homonym.clustering.dense.scoring import score_changed
+others = fill_pair_scores, chance_levels_of_bags, constrained_blocks, gather_bags
+parts = score_changed, join_best_pairs, fill_shared, fit_strip
 assert must_be_compiled(cluster_blocks)
-assert not any(map(must_be_compiled, others))
+assert not any(map(must_be_compiled, [*others, *parts]))
 load_other_kernels()
-for function in others:
+load_kernels()
+for function in [*others, *parts]:
     assert function.stats.cache_hits and not function.stats.cache_misses, function
+"""
+
+# A run finds machine code for all that it calls: nothing is compiled for other types of arrays.
+RUN = """
+import sys
+from homonym import Corpus, disambiguate, generate
+from homonym.clustering.agglomerative import load_kernels
+from homonym.clustering.dense.blocks import gather_bags
+load_kernels()
+disambiguate(generate(sys.argv.pop(1), Corpus(mentions=200)), sys.argv.pop(1))
+assert gather_bags.stats.cache_hits and not gather_bags.stats.cache_misses
 """
 
 
 @pytest.mark.slow
 def test_another_process_fills_the_cache(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    for code in (OTHER_KERNELS, LOADED):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *sys.path], env=environment, capture_output=True, text=True, check=False
-        )
+    for code, arguments in ((OTHER_KERNELS, sys.path), (LOADED, []), (RUN, [tmp_path / "corpus", tmp_path / "a.csv"])):
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -14,10 +14,11 @@ from homonym.engines.local import ALONE_PAIRS, BATCH_OCCURRENCES, block_batches
 @given(
     sizes=st.lists(st.integers(1, 5) | st.integers(900, 3000), min_size=1, max_size=40),
     each=st.integers(0, 20_000),
+    threads=st.integers(1, 8),
 )
-def test_batches_contain_every_block_once_most_work_first(sizes: list[int], each: int) -> None:
+def test_batches_contain_every_block_once_most_work_first(sizes: list[int], each: int, threads: int) -> None:
     start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    planned = block_batches(start, np.full(start[-1], each, np.int64))
+    planned = block_batches(start, np.full(start[-1], each, np.int64), threads)
     covered = sorted((batch.first, batch.last) for batch in planned)
     assert covered[0][0] == 0
     assert covered[-1][1] == len(sizes)
@@ -31,3 +32,9 @@ def test_batches_contain_every_block_once_most_work_first(sizes: list[int], each
             assert batch.mentions * each <= BATCH_OCCURRENCES
         work.append(sum(size**2 for size in own) + batch.mentions * each)
     assert work == sorted(work, reverse=True)
+
+
+def test_a_small_collection_has_work_for_all_threads() -> None:
+    start, features = np.arange(1001), np.full(1000, 10)
+    for threads in (1, 2, 16):
+        assert len(block_batches(start, features, threads)) >= 2 * threads

@@ -14,7 +14,7 @@ definition, and a mention without features. Its confidence is NaN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -198,25 +198,30 @@ class Observed(NamedTuple):
         return Observed(margin[chosen], is_lone[chosen], name[chosen], right[chosen])
 
 
-def learn_confidence(
-    drawn: Sequence[LabelledNames], settings: Settings, real: Sequence[Clustering] = (), threads: int = 1
-) -> Confidence:
-    """Learn from pseudo-names, clustered with the settings of the run; `real` are real blocks to compare them with."""
+ClusteredNames = tuple[LabelledNames, Clustering]
 
-    def cluster_names(names: LabelledNames) -> Clustering:
+
+def cluster_names(drawn: Iterable[LabelledNames], settings: Settings, threads: int = 1) -> list[ClusteredNames]:
+    """Cluster pseudo-names with the settings of the run, with margins, while the next ones are drawn."""
+
+    def clustered(names: LabelledNames) -> Clustering:
         return cluster(
             names.bags, names.frequencies, settings, constraints=names.constraints,
             names=names.name_prior_for(settings), margins=True, limit_sizes=names.limit_mentions,
         )  # fmt: skip
 
-    pseudo = [clustering for _, clustering in map_in_order(cluster_names, drawn, threads)]
-    parts = [_observe(number, *found) for number, found in enumerate(zip(drawn, pseudo, strict=True))]
+    return list(map_in_order(clustered, drawn, threads))
+
+
+def learn_confidence(drawn: Sequence[ClusteredNames], real: Sequence[Clustering] = ()) -> Confidence:
+    """Learn from clustered pseudo-names; `real` are real blocks to compare them with."""
+    parts = [_observe(number, *found) for number, found in enumerate(drawn)]
     observed = Observed(*(np.concatenate(part) for part in zip(*parts, strict=True)))
     clustered, lone = observed.select(~observed.is_lone), observed.select(observed.is_lone)
     return Confidence(
         _learn_clustered(clustered) if len(clustered.margin) else None,
         _learn_lone(lone, len(observed.margin)) if len(lone.margin) else None,
-        find_doubt(real, pseudo),
+        find_doubt(real, [clustering for _, clustering in drawn]),
     )
 
 

@@ -12,10 +12,10 @@ limit follows the evidence.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -196,20 +196,21 @@ class LimitCalibrator:
         if self._copied is None or not _is_close(limit, self._copied.settings.limit):
             settings = self.settings.with_limit(limit)
             self._copy(settings, self._cluster_blocks(settings))
-        return self._drawn(draws)
+        return list(self._drawn(draws))
 
-    def draw_with_blocks(self, settings: Settings, draws: int) -> tuple[list[LabelledNames], list[Clustering]]:
+    def draw_with_blocks(self, settings: Settings, draws: int) -> tuple[Iterator[LabelledNames], list[Clustering]]:
         """Pseudo-names like the blocks that the method finds with exactly these settings; and these, with margins.
 
         All of them have the constraints and full names of the blocks. At the limit of a target precision the authors
-        are fragments of people, so pseudo-names are then like the blocks at the limit with the best F1.
+        are fragments of people, so pseudo-names are then like the blocks at the limit with the best F1. They are drawn
+        as they are taken, so that others can be clustered at the same time.
         """
         real = self._cluster_blocks(settings, margins=True)
         if self._unstrict:
             self.draw_pseudonames(self._unstrict, draws)
         elif self._copied is None or self._copied.settings != settings:
             self._copy(settings, real)
-        return [constrained_only(names) for names in self._drawn(draws)], real
+        return map(constrained_only, self._drawn(draws)), real
 
     def _cluster_blocks(self, settings: Settings, *, margins: bool = False) -> list[Clustering]:
         return self._blocks_to_copy.clusterings(self.encoded.frequencies, settings, self.threads, margins=margins)
@@ -219,14 +220,26 @@ class LimitCalibrator:
             settings, composition_of_clusters(self._blocks_to_copy, labels_of_batches(real)), []
         )
 
-    def _drawn(self, draws: int) -> list[LabelledNames]:
-        """Draw pseudo-names like the copied blocks, or take those that were drawn before."""
+    def _drawn(self, draws: int) -> Iterator[LabelledNames]:
+        """Draw pseudo-names like the copied blocks, or take those that were drawn before; none without several people.
+
+        The first ones wait until one of them has several people.
+        """
         assert self._copied is not None
-        composition, drawn = self._copied.composition, self._copied.drawn
-        for seed in range(len(drawn), draws):
-            drawn.append(build_pseudonames(self.pool, composition, np.random.default_rng(seed)))
-        has_several_people = any(names and (names.true_size > 1).any() for names in drawn[:draws])
-        return [names for names in drawn[:draws] if names] if has_several_people else []
+        waiting, has_several_people = list[LabelledNames](), False
+        for names in filter(None, map(partial(self._draw, self._copied), range(draws))):
+            waiting.append(names)
+            has_several_people = has_several_people or bool((names.true_size > 1).any())
+            if has_several_people:
+                yield from waiting
+                waiting.clear()
+
+    def _draw(self, copied: _CopiedBlocks, seed: int) -> LabelledNames | None:
+        """One draw; those with smaller seeds must have been drawn before."""
+        if seed == len(copied.drawn):
+            generator = np.random.default_rng(seed)
+            copied.drawn.append(build_pseudonames(self.pool, copied.composition, generator))
+        return copied.drawn[seed]
 
     def find(self) -> CalibratedLimit:
         """Improve limit and pseudo-names alternately; the last ones also show which limit has the target precision."""

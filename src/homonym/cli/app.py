@@ -681,8 +681,8 @@ def _call(
         arguments["settings"] = _settings(options)
     if "columns" in options:
         options["columns"] = parse_columns(options["columns"])
-    with ProgressBars() as bars:
-        found = function(inputs, listener=None if quiet else bars, **arguments, **options)
+    with nullcontext() if quiet else ProgressBars() as bars:
+        found = function(inputs, listener=bars, **arguments, **options)
     show_problems(found)
     if not quiet:
         show(found)

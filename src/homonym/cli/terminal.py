@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 import click
-from rich.console import Console
 
 from homonym.errors import counted
 from homonym.io.paths import printable
@@ -17,6 +16,7 @@ from homonym.io.result_directory import CONFLICTS, REPORT
 from homonym.runtime.progress import UNITS, peak_memory
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.progress import Progress, Task
     from rich.text import Text
 
@@ -61,34 +61,45 @@ class Reported(Protocol):
         """Warnings, each a sentence."""
 
 
+def _note(text: str) -> None:
+    """Print a line about a problem to standard error."""
+    click.echo(printable(text), err=True)
+
+
+def _console() -> Console:
+    """Standard output, with colours on a terminal. rich is imported here, because a quiet run does not need it."""
+    from rich.console import Console
+
+    return Console(highlight=False, soft_wrap=True)
+
+
 def show_problems(summary: Reported) -> None:
     """Print warnings, the first few problems with file and line, and the number of all problems."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in summary.warnings:
-        console.print(f"warning: {warning}", markup=False)
+        _note(f"warning: {warning}")
     # Each reason once per file: thousands of records may have the same unknown key.
     first = {(problem.file, problem.reason): problem for problem in reversed(summary.problems.first)}
     shown = [problem for problem in summary.problems.first if problem is first[problem.file, problem.reason]]
     shown = shown[:SHOWN_PROBLEMS]
     for problem in shown:
-        console.print(str(problem), markup=False)
+        _note(str(problem))
     if len(summary.problems) > len(shown):
-        console.print("…")
+        _note("…")
     counts = {lost: counted(count, lost) for lost, count in summary.problems.counts.items() if count}
     if any(problem.merged for problem in summary.problems.first):
-        console.print(f"Merged with another copy of the same document: {counts.pop('duplicate')}.")
+        _note(f"Merged with another copy of the same document: {counts.pop('duplicate')}.")
     if others := counts.pop("contributor", ""):
-        console.print(f"Not people or not authors, kept in the documents: {others}.")
+        _note(f"Not people or not authors, kept in the documents: {others}.")
     if doubtful := summary.problems.counts["warning"]:
         counts.pop("warning")
-        console.print(f"Read, but worth checking: {counted(doubtful, 'field')}.")
+        _note(f"Read, but worth checking: {counted(doubtful, 'field')}.")
     if counts:
-        console.print(f"Rejected: {', '.join(counts.values())}.")
+        _note(f"Rejected: {', '.join(counts.values())}.")
 
 
 def show_conversion(done: Conversion, console: Console | None = None) -> None:
     """Print the summary of a conversion."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _console()
     console.print(f"{counted(done.records, 'record')}, {counted(done.mentions, 'mention')}")
     _show_cost(console, done.seconds)
     console.print(f"{done.output}", markup=False)
@@ -96,6 +107,8 @@ def show_conversion(done: Conversion, console: Console | None = None) -> None:
 
 def show_text(text: str) -> None:
     """Print text; on a terminal, long lines are wrapped between words and keep their indentation."""
+    from rich.console import Console
+
     console = Console()
     if console.is_terminal:
         text = "\n".join(wrapped(line, console.width) for line in text.split("\n"))
@@ -117,7 +130,7 @@ def show_export(done: Exported, *, quiet: bool = False) -> None:
     """Print warnings, the number of authors and the path of an export."""
     show_warnings(done.warnings)
     if not quiet:
-        console = Console(highlight=False, soft_wrap=True)
+        console = _console()
         what = counted(done.authors, "author") if done.records is None else counted(done.records, "rewritten record")
         console.print(f"{what} → {done.to}")
         console.print(f"{done.output}", markup=False)
@@ -143,7 +156,7 @@ def _said(counts: Mapping[str, int], words: Mapping[str, str]) -> str:
 
 def show_update(done: Updated, console: Console | None = None) -> None:
     """Print what an update did to documents, mentions and authors."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _console()
     for noun, said in (
         ("documents", _said(done.documents, _OF_DOCUMENTS)),
         ("mentions", _said(done.mentions, _OF_MENTIONS)),
@@ -186,9 +199,8 @@ def show_decisions(found: DecisionList, *, as_json: bool = False) -> None:
 
 def show_warnings(warnings: Iterable[str]) -> None:
     """Print warnings to standard error."""
-    errors = Console(stderr=True, soft_wrap=True, highlight=False)
     for warning in warnings:
-        errors.print(f"warning: {printable(warning)}", markup=False)
+        _note(f"warning: {warning}")
 
 
 def show_inspection(found: Inspection, console: Console | None = None) -> None:
@@ -199,7 +211,7 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
     from homonym.features.types import describe
     from homonym.records.reader import format_named
 
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _console()
     inventory = found.inventory
     table = Table(box=None, show_header=False, pad_edge=False)
     table.add_column()
@@ -243,7 +255,7 @@ def show_inspection(found: Inspection, console: Console | None = None) -> None:
 
 def show_summary(summary: Summary, console: Console | None = None) -> None:
     """Print the summary of a run: counts, constraints, merge threshold, confidence, time and memory."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _console()
     read = [(summary.records, "record"), (summary.mentions, "mention"), (summary.blocks, "name")]
     found = f" → {counted(summary.authors, 'author')}" if summary.authors is not None else ""
     console.print(", ".join(counted(number, noun) for number, noun in read) + found)
@@ -320,7 +332,7 @@ GREEK = {"alpha": "α", "beta": "β", "kappa": "κ"}
 
 def show_calibration(found: Calibration, console: Console | None = None) -> None:
     """Print the limits that were tried, their F1, and the one that was chosen."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _console()
     if found.limits:
         _show_labels(console, found.labels, found.labels_without_mention)
         _show_limits(console, found)
@@ -377,7 +389,7 @@ def show_training(found: Training, console: Console | None = None) -> None:
     """Print the learned weights with their spread."""
     from homonym.evaluation.rendering import empty_table
 
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _console()
     learnt = found.learnt
     _show_labels(console, found.labels, found.labels_without_mention)
     table = empty_table(
@@ -394,7 +406,7 @@ def show_training(found: Training, console: Console | None = None) -> None:
 
 def show_study(found: Study, console: Console | None = None) -> None:
     """Print the findings of a study, its time, and the path of its page."""
-    console = console or Console(highlight=False, soft_wrap=True)
+    console = console or _console()
     for step in found.values.get("replay", []):
         console.print(
             f"{step['order']:<7}{step['part']:<11}{step['mode']:<8} F1 {step['f1']:.4f}, {step['churn']:.1%} ids "
@@ -448,6 +460,8 @@ class ProgressBars:
     """Shows each stage with its rate and remaining time. A bar appears only if the stage takes a while."""
 
     def __init__(self, console: Console | None = None) -> None:
+        from rich.console import Console
+
         self.console = console or Console(stderr=True, highlight=False, soft_wrap=True)
         self.stage = ""
         self.total: int | None = None

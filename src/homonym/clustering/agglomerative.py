@@ -177,7 +177,7 @@ def cluster(
 def load_kernels() -> None:
     """Load the compiled functions that every run needs, or compile them, by clustering two mentions.
 
-    One function takes most of the time of compiling. Another process compiles the others meanwhile.
+    One function takes most of the time of compiling. Another process compiles parts of it and the others meanwhile.
     """
     from homonym.settings import Settings
 
@@ -186,11 +186,29 @@ def load_kernels() -> None:
     load_other_kernels()
 
 
+def compile_parts() -> None:
+    """Compile parts of the function that clusters; compiling that takes them from the cache."""
+    from homonym.clustering.dense.blocks import call_parts, new_scratch
+    from homonym.settings import Settings
+
+    bags, frequencies = _two_mentions()
+    inputs = kernel_input(bags, frequencies)
+    scratch = new_scratch(inputs, np.zeros(1, np.int64), len(frequencies.types), margins=True)
+    call_parts(inputs, _model(frequencies, Settings()), scratch, _new_output(bags, margins=True))
+
+
 def load_other_kernels() -> None:
     """Load or compile the functions that are used besides clustering itself."""
+    from homonym.clustering.dense.blocks import StoredBags, gather_bags
     from homonym.clustering.dense.merging import constrained_blocks
     from homonym.settings import Settings
 
+    bags, frequencies = _two_mentions()
+    for array in (bags.feature, bags.count):
+        array.flags.writeable = False  # as in a file: numba compiles for each kind of array
+    places, name, kept = bags.bag_start[:-1], np.full(2, -1, np.int32), np.ones(1, np.bool_)
+    stored = StoredBags(places, places, places, places, name, name)
+    gather_bags(stored, bags.feature, bags.count, frequencies.type_start, kept)
     bags, frequencies = _two_mentions()
     pair_scores(bags, 0, frequencies)
     chance_levels(bags, frequencies, Settings())
@@ -208,7 +226,8 @@ OTHER_KERNELS = """import sys
 sys.path[:] = sys.argv[1:]
 from homonym.runtime.unneeded_imports import leave_out_pandas_and_scipy
 leave_out_pandas_and_scipy()
-from homonym.clustering.agglomerative import load_other_kernels
+from homonym.clustering.agglomerative import compile_parts, load_other_kernels
+compile_parts()
 load_other_kernels()
 """
 # Maximum time to wait for the other process after this one has compiled its part.
@@ -217,7 +236,7 @@ COMPILING_SECONDS = 60
 
 @contextmanager
 def _others_compiled() -> Iterator[None]:
-    """Let another process fill the cache with what `load_other_kernels` needs, if nothing is compiled yet.
+    """Let another process fill the cache with parts and with other functions, if nothing is compiled yet.
 
     If it fails or takes too long, this process compiles everything. It is in a session of its own, and ends by itself
     some seconds after a command that is killed.

@@ -219,7 +219,7 @@ def calibrate_run(
     run: Run, sample: CalibrationSample, use: BackgroundUse | None = None, advance: Advance | None = None
 ) -> CalibratedRun:
     """Find the limit if none is given, and learn the confidence of mentions; the run's log gets the new settings."""
-    from homonym.calibration.confidence import DRAWS, confidence_warnings, learn_confidence
+    from homonym.calibration.confidence import DRAWS, cluster_names, confidence_warnings, learn_confidence
     from homonym.calibration.fallback import lean_on_defaults
     from homonym.calibration.limit import CONFIDENCE, LimitCalibrator
 
@@ -234,9 +234,11 @@ def calibrate_run(
             run.warnings.append(f"{limit.why}: {_limit_in_use(settings.limit)}.")
     if not finder.unavailable:
         drawn, real = finder.draw_with_blocks(settings, DRAWS)
-        if drawn:
-            confidence = learn_confidence(drawn, settings, real, run.threads)
-            run.warnings.extend(confidence_warnings(confidence, drawn, finder.sample.sizes))
+        clustered = cluster_names(drawn, settings, run.threads)
+        if clustered:
+            confidence = learn_confidence(clustered, real)
+            names = [names for names, _ in clustered]
+            run.warnings.extend(confidence_warnings(confidence, names, finder.sample.sizes))
     if advance:
         advance(CONFIDENCE)
     run.log.settings = settings

@@ -895,7 +895,7 @@ class _Clusterer:
         """The batches of ordinary blocks; fails if the memory does not suffice for one of them."""
         encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
         occurrences = np.where(np.repeat(self.skipped, sizes), 0, encoded.sizes())
-        planned = block_batches(encoded.block_start, occurrences)
+        planned = block_batches(encoded.block_start, occurrences, self.engine.threads)
         filled = starts(occurrences)[encoded.block_start]
         for batch in planned:
             features = int(filled[batch.last] - filled[batch.first])
@@ -932,8 +932,9 @@ class _SharedProgress:
             self.advance(mentions - self._within.pop(first, 0))
 
 
-# Occurrences of features per batch: enough that the overhead of a call does not matter, few enough for the cache.
-BATCH_OCCURRENCES = 1_000_000
+# Maximum number of occurrences of features per batch: enough that the overhead of a call does not matter, few enough
+# for the cache. A small collection has several batches for each thread, so that all threads have work until the end.
+BATCH_OCCURRENCES, BATCHES_PER_THREAD = 1_000_000, 4
 # A block with more pairs than this (a thousand mentions) is a batch of its own.
 ALONE_PAIRS = 1_000_000
 
@@ -947,8 +948,8 @@ class BlockBatch(NamedTuple):
     largest: int
 
 
-def block_batches(block_start: Integers, occurrences: Integers) -> list[BlockBatch]:
-    """All blocks in batches, the most work first; mention x has `occurrences[x]` features.
+def block_batches(block_start: Integers, occurrences: Integers, threads: int = 1) -> list[BlockBatch]:
+    """All blocks in batches for some threads, the most work first; mention x has `occurrences[x]` features.
 
     >>> start = np.array([0, 2, 3, 2003, 2004])
     >>> [batch[:3] for batch in block_batches(start, np.full(2004, 10))]
@@ -958,21 +959,22 @@ def block_batches(block_start: Integers, occurrences: Integers) -> list[BlockBat
     filled = starts(occurrences)[block_start]
     pairs = starts(sizes**2)
     found = []
-    for first, last in _ranges(filled, sizes):
+    most = min(BATCH_OCCURRENCES, -(-int(filled[-1]) // (threads * BATCHES_PER_THREAD)))
+    for first, last in _ranges(filled, sizes, most):
         work = int(pairs[last] - pairs[first] + filled[last] - filled[first])
         batch = BlockBatch(first, last, int(sizes[first:last].sum()), int(sizes[first:last].max()))
         found.append((-work, batch))
     return [batch for _, batch in sorted(found)]
 
 
-def _ranges(filled: Integers, sizes: Integers) -> list[tuple[int, int]]:
-    """Ranges of blocks in order, cut before and after each large block and where a batch is full."""
+def _ranges(filled: Integers, sizes: Integers, most: int) -> list[tuple[int, int]]:
+    """Ranges of blocks in order, cut before and after each large block and where a batch has `most` occurrences."""
     large = np.flatnonzero(sizes**2 > ALONE_PAIRS)
     cuts = np.unique(np.concatenate([large, large + 1, [len(sizes)]]))
     found, first = [], 0
     for end in cuts.tolist():
         while first < end:
-            full = int(np.searchsorted(filled, filled[first] + BATCH_OCCURRENCES, side="right")) - 1
+            full = int(np.searchsorted(filled, filled[first] + most, side="right")) - 1
             last = min(max(full, first + 1), end)
             found.append((first, last))
             first = last

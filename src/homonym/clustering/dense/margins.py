@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from homonym.clustering.compiling import inlined, internal
+from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.dense.merging import fill_cannot_links, inherit_cannot_links
 from homonym.clustering.dense.scoring import (
     chance_of,
@@ -88,8 +88,8 @@ def _link_clusters(begin, label, constraints, links, first):
             inherit_cannot_links(mentions, first[label[x]], x, links.pair)
 
 
-@internal
-def _fill_shared(start, K, label, S, use_max, shared):
+@compiled
+def fill_shared(start, K, label, S, use_max, shared):
     """Fill S(x, D∖{x}) for each cluster D and each mention x of a strip."""
     types, end = S.shape[1], min(start + STRIP, label.size)
     for d in range(K):
@@ -111,8 +111,8 @@ def _fill_shared(start, K, label, S, use_max, shared):
                     shared[D, i, t] += S[at, t]
 
 
-@internal
-def _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
+@compiled
+def fit_strip(start, K, label, pair, prior, mentions, fits, model, margins):
     """Fill the margins of a strip of mentions: the higher one of score({x},D) and score(D,{x}) for all clusters D.
 
     The fit of two singletons is mutual, so it is computed once. For the mention's own cluster, D is the rest of the
@@ -192,5 +192,5 @@ def fit_block(begin, label, constraints, constrained, prior, model, scratch, mar
     margins.other[:] = -np.inf
     pair = scratch.links.pair[: scratch.links.pair.size if constrained else 0]
     for start in range(0, m, STRIP):
-        _fill_shared(start, K, label, scratch.mentions.S, model.use_max, fits.shared)
-        _fit_strip(start, K, label, pair, prior, mentions, fits, model, margins)
+        fill_shared(start, K, label, scratch.mentions.S, model.use_max, fits.shared)
+        fit_strip(start, K, label, pair, prior, mentions, fits, model, margins)

@@ -254,7 +254,7 @@ def _order_of_pairs(left, right, score, rounding, clusters):
     return order
 
 
-@internal
+@compiled
 def join_best_pairs(alive, scores, limit, rounding, parent, pair, merges, done):
     """Join the pairs that are best of row and column and exceed the limit; returns the number of merges so far.
 

@@ -226,8 +226,8 @@ def _forget(alive, changed, bests):
             other[c] = -1
 
 
-@internal
-def _score_changed(alive, changed, S, sums, model, names, named, linked, scores):
+@compiled
+def score_changed(alive, changed, S, sums, model, names, named, linked, scores):
     """Score all pairs with a changed cluster, and compare the scores with the best ones of the other cluster."""
     # Outside of the loops, because each access to an array of a tuple counts references.
     n, size, w, smooth, chance, level, reach = sums
@@ -352,7 +352,7 @@ def score_clusters(alive, changed, S, sums, model, names, named, linked, scores)
     for c in alive:
         if changed[c]:
             fill_weights(c, c + 1, sums, model)
-    _score_changed(alive, changed, S, sums, model, names, named, linked, scores)
+    score_changed(alive, changed, S, sums, model, names, named, linked, scores)
     _find_bests(alive, scores.row, scores.row_best)
     _find_bests(alive, scores.column, scores.column_best)
     best, rounding = -np.inf, 0.0

@@ -18,7 +18,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import orjson
@@ -69,7 +69,12 @@ def _nested(depth: int) -> bytes:
     return rb"[{\[]" + _FLAT + inner + rb"[}\]]"
 
 
-_VALUE = re.compile(_nested(MAX_DEPTH) + rb"|" + _SCALAR, re.DOTALL)
+@cache
+def _value_pattern() -> re.Pattern[bytes]:
+    """A JSON value. Compiled when it is needed, because that takes 7 ms, and files of JSON lines do not need it."""
+    return re.compile(_nested(MAX_DEPTH) + rb"|" + _SCALAR, re.DOTALL)
+
+
 _STRING_END = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _STRING_OR_BRACKET = re.compile(rb'["\[\]{}]')
 # Also the marks of JSON text sequences and of UTF-8, where files were concatenated.
@@ -200,7 +205,7 @@ class _JsonScanner:
     def _value(self) -> bytes:
         """The value at the position, found by its brackets; BrokenRecordError if it has no end."""
         for end in self._window_ends():
-            if found := _VALUE.match(self.data, self.at, end):
+            if found := _value_pattern().match(self.data, self.at, end):
                 return found[0]
             if is_too_deep(self.data[self.at : end]):
                 self._skipped = self._skip_by_brackets()
@@ -288,7 +293,7 @@ class _JsonScanner:
                 names.add(name)
                 if self._has_names(names):
                     return False
-            if _VALUE.match(self.data, self.at, end):
+            if _value_pattern().match(self.data, self.at, end):
                 break
         return self._holds_record()
 
@@ -302,7 +307,7 @@ class _JsonScanner:
             name = _MEMBER_NAME.match(self.data, place, end)
             place = name.end() if name else place
             yield decoded(name[1]) if name else "", place
-            value = _VALUE.match(self.data, place, end)
+            value = _value_pattern().match(self.data, place, end)
             if value is None:
                 return
             place = _end_of(_GAP, self.data, value.end())
@@ -312,7 +317,7 @@ class _JsonScanner:
         for end in self._window_ends():
             if self._has_record(self.at, end):
                 return True
-            if _VALUE.match(self.data, self.at, end):
+            if _value_pattern().match(self.data, self.at, end):
                 return False
         return False
 
@@ -352,7 +357,7 @@ class _JsonScanner:
         end = place + WINDOW_BYTES
         if not self._has_record(place, end, depth=0):
             return False
-        value = _VALUE.match(self.data, place, end)
+        value = _value_pattern().match(self.data, place, end)
         return not (_damage(value[0], is_whole=True) if value else _damage(self.data[place:end]))
 
     def _skip_to(self, place: int, skipped: bytearray) -> None:
