@@ -19,10 +19,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from homonym.features.blocking import keys_of_names
 from homonym.features.columns import DocumentColumns, TextLists
 from homonym.features.institutions import institutions
 from homonym.features.text import Integers, count_words, lemmas_of, numbered, plain_words
-from homonym.names.parse import name_key, parse_name
+from homonym.names.parse import parse_name
 from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import SMALLEST_COUNT
 from homonym.settings import KEY_SHARE, WHOLE_SHARE, Settings
@@ -163,7 +164,8 @@ def ref(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     The latter are the authors of referenced documents. They are added when the whole collection is known (see
     collection/counting.py).
     """
-    return count_texts(documents.referenced_authors, name_key)
+    lists = documents.referenced_authors
+    return _count_normalised(lists, keys_of_names(lists.texts))
 
 
 @feature_type("author")
@@ -200,7 +202,12 @@ def gaussian_years(centre: int, sigma: float, reach: int) -> dict[str, float]:
 
 def count_texts(lists: TextLists, normalise: Callable[[str], str]) -> FeatureCounts:
     """Count normalised texts; a text that is normalised to "" is not a feature."""
-    numbers, number = numbered(list(map(normalise, lists.texts)))
+    return _count_normalised(lists, list(map(normalise, lists.texts)))
+
+
+def _count_normalised(lists: TextLists, normal: list[str]) -> FeatureCounts:
+    """Count texts, given what each distinct one is normalised to."""
+    numbers, number = numbered(normal)
     code = number[lists.code]
     used = code >= 0
     return count_codes(lists.row[used], code[used], pa.array(numbers, pa.string()))
