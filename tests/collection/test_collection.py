@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -350,6 +352,31 @@ def test_only_the_database_of_a_large_input_has_a_file(
     engine = LocalEngine(tmp_path / "work", 1, 1 << 30, Stages())
     with engine.database(engine.read_documents(Inputs.of([path]), Settings())):
         assert (tmp_path / "work" / "collection.duckdb").exists() != small
+
+
+def test_large_inputs_are_read_in_chunks_of_twice_the_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path, corpus_of(40))
+    monkeypatch.setattr(local, "CHUNK_BYTES", 1_000)
+    parts = {}
+    for bound in (1 << 30, 0):
+        monkeypatch.setattr(local, "LARGE_INPUT", bound)
+        (work := tmp_path / f"work-{bound}").mkdir()
+        read = LocalEngine(work, 1, 1 << 30, Stages()).read_documents(Inputs.of([path]), Settings())
+        parts[bound] = len(read.data.keys)
+    assert 1.5 * parts[0] < parts[1 << 30] < 2.5 * parts[0]
+
+
+def test_released_bags_are_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "count.bin"
+    np.arange(4 << 20, dtype=np.float64).tofile(file)
+    count = np.memmap(file, np.float64, "r")
+    fields: dict[str, Any] = dict.fromkeys(Encoded.__dataclass_fields__)
+    collection = Encoded(**fields | {"feature": np.zeros(1, np.int32), "count": count})
+    total, held = count.sum(), psutil.Process().memory_info().rss
+    collection.release_bags()
+    if sys.platform == "linux":
+        assert psutil.Process().memory_info().rss < held - (16 << 20)
+    assert count.sum() == total
 
 
 @pytest.mark.slow

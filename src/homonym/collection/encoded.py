@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -63,6 +64,12 @@ class Encoded:
         """The number of occurrences of some mentions, including their own names."""
         shared, own = self._ranges(mentions)
         return (shared[1] - shared[0]) + (own[1] - own[0])
+
+    def release_bags(self) -> None:
+        """Give the memory of mapped bags back to the system; what is needed again is read again."""
+        for array in (self.feature, self.count):
+            if isinstance(array.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+                array.base.madvise(mmap.MADV_DONTNEED)
 
     def block_names(self) -> pa.ChunkedArray:
         """The key of each block."""

@@ -114,8 +114,9 @@ from homonym.settings import Settings
 if TYPE_CHECKING:
     import duckdb
 
-# Bytes of input per task: some thousand documents with abstracts.
-CHUNK_BYTES = 8 << 20
+# Bytes of input per task: some thousand documents with abstracts. Twice as many if the input, which is usually
+# compressed, has at least the second number of bytes: then fewer parts repeat the same features.
+CHUNK_BYTES, LARGE_INPUT = 8 << 20, 64 << 20
 # Below this many bytes of input, starting processes takes longer than it saves.
 SMALL_INPUT = 12 << 20
 # The database of an input below this many bytes, usually compressed, is in memory, and spills to disk if that is full:
@@ -468,6 +469,7 @@ class LocalEngine:
         mention_confidence = np.empty(collection.mentions) if confidence else None
         rounds: list[tuple[Integers, pa.Table]] = []
         names = encoded.block_names() if trace else None
+        pa.default_memory_pool().release_unused()
         clusterer = _Clusterer(self, collection.data, settings, trace=trace, margins=confidence is not None)
         for blocks, skipped, clustering in clusterer.run():
             mentions, sizes = mentions_of(encoded, blocks)
@@ -477,6 +479,7 @@ class LocalEngine:
                 mention_confidence[mentions[clustered]] = confidence.of(clustering)[clustered]
             if trace:
                 rounds.append(trace_table(names, blocks, clustering))
+        encoded.release_bags()  # two fifths of the memory of a large collection, and little of it is needed again
         rows = AuthorRows.of(encoded, label, constraints, mention_confidence)
         united = unite_blocks(rows, encoded, settings, collection.data.pairs)
         rows = rows.with_united(united)
@@ -638,11 +641,12 @@ class _PartReader:
 
     def _chunks(self, inputs: Inputs, advance: Advance) -> Iterator[Chunk]:
         sequence = 0
+        size = CHUNK_BYTES if self.size is None or self.size < LARGE_INPUT else 2 * CHUNK_BYTES
         for source, form, records in self._opened(inputs):
             self.formats[form] = self.formats.get(form, 0) + 1
             self.starts.append(FileStart(sequence, source.name, records.unit))
             first = Chunk(source.name, sequence, [], form, records.context, records.unit)
-            for chunk in chunks(_watched(records.raws, source, advance), first, CHUNK_BYTES):
+            for chunk in chunks(_watched(records.raws, source, advance), first, size):
                 yield chunk
                 sequence = chunk.sequence + len(chunk.raws)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, parse_name_uncached
+from homonym.names.parse import MAX_CACHED_NAMES, Name, encode_name, name_key, parse_name_uncached
 from homonym.names.simple_names import SimpleNames, find_simple_names, standard_surnames
 from homonym.names.spelling import standard_name
 
@@ -168,6 +168,17 @@ def _simple_block(names: SimpleNames, key: pa.Array, blocking: str) -> pa.Array:
     if blocking in {"given", "initials"}:
         return key
     return _concatenated(names.surname, names.given if blocking == "full-name" else names.first_initial, ", ")
+
+
+def keys_of_names(texts: Sequence[str]) -> list[str]:
+    """The results of `name_key`: of simple names all at once, of the others one by one.
+
+    >>> keys_of_names(["Jane W. Doe", "et al.", "Müller-Lüdenscheidt, A"])
+    ['DOE, JW', '', 'MULLER-LUDENSCHEIDT, A']
+    """
+    is_simple, parts = find_simple_names(pa.array(texts, pa.string()), standard=False)
+    keys = iter(_concatenated(parts.surname, parts.initials, ", ").to_pylist())
+    return [next(keys) if simple else name_key(text) for text, simple in zip(texts, is_simple.tolist(), strict=True)]
 
 
 def _concatenated(first: pa.Array, second: pa.Array, separator: str) -> pa.Array:

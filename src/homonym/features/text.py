@@ -96,19 +96,26 @@ def count_words(
     """
     documents = len(titles)
     texts = [*(titles if title_weight else [""] * documents), *(abstracts if abstract_weight else [""] * documents)]
-    text, word, distinct = _words(texts)
+    in_text, word, distinct = _words(texts)
     numbers, number = numbered([lemmas[word] if len(word) > 1 else "" for word in distinct])
-    lemma = number[word]
-    used = lemma >= 0
-    text, lemma = text[used], lemma[used]
-    # The lowest bit marks words of titles, so that one sort is enough; 32-bit numbers sort faster.
-    key = ((text % max(documents, 1)) * max(len(numbers), 1) + lemma) * 2 + (text < documents)
-    key = np.sort(key.astype(np.int32) if 2 * documents * len(numbers) < 1 << 31 else key)
-    first = np.flatnonzero(np.diff(key >> 1, prepend=-1))
+    # Document, lemma and a bit for words of titles are one number, so that one sort is enough; 32 bits sort faster.
+    bits = len(numbers).bit_length()
+    end = documents << bits + 1
+    dtype = np.int32 if 2 * end < 1 << 31 else np.int64
+    of_document = np.arange(documents) << bits + 1
+    of_text = np.concatenate([of_document + 1, of_document]).astype(dtype)
+    of_word = np.where(number < 0, end, number << 1).astype(dtype)  # words that are dropped come last
+    key = np.repeat(of_text, in_text) + of_word[word]
+    key.sort()
+    key = key[: np.searchsorted(key, end)]
+    entry = key >> 1
+    new = np.ones(len(key), np.bool_)
+    np.not_equal(entry[1:], entry[:-1], out=new[1:])
+    first = np.flatnonzero(new)
     of_title = np.add.reduceat(key & 1, first) if len(first) else key
-    occurrences = np.diff(np.append(first, len(key)))
-    document, lemma = np.divmod(key[first].astype(np.int64) >> 1, max(len(numbers), 1))
-    return list(numbers), document, lemma, of_title * title_weight + (occurrences - of_title) * abstract_weight
+    count = np.diff(first, append=len(key)) * abstract_weight + of_title * (title_weight - abstract_weight)
+    entry = entry[first].astype(np.int64)
+    return list(numbers), entry >> bits, entry & (1 << bits) - 1, count
 
 
 def numbered(texts: list[str]) -> tuple[dict[str, int], Integers]:
@@ -128,8 +135,8 @@ def numbered(texts: list[str]) -> tuple[dict[str, int], Integers]:
     return numbers, number
 
 
-def _words(texts: list[str]) -> tuple[Integers, Integers, list[str]]:
-    """All words in order: the index of the text, the index of the word, and the list of distinct words.
+def _words(texts: list[str]) -> tuple[Integers, NDArray[np.int32], list[str]]:
+    """All words in order: their number in each text, the index of each word, and the list of distinct words.
 
     A word is a run of letters and digits of any script, in lower case.
     """
@@ -144,8 +151,7 @@ def _words(texts: list[str]) -> tuple[Integers, Integers, list[str]]:
     words = pa.StringArray.from_buffers(len(begin), pa.py_buffer(offsets), letters).dictionary_encode()
     ends = np.cumsum([len(text) + 1 for text in encoded])
     in_text = np.diff(np.searchsorted(begin, ends), prepend=0)
-    text = np.repeat(np.arange(len(texts)), in_text)
-    return text, words.indices.to_numpy().astype(np.int64), words.dictionary.to_pylist()
+    return in_text, words.indices.to_numpy(), words.dictionary.to_pylist()
 
 
 def _without_separators(text: str) -> bytes:

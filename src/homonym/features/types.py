@@ -20,10 +20,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from homonym.features.blocking import keys_of_names
 from homonym.features.columns import DocumentColumns, TextLists
 from homonym.features.institutions import institutions
 from homonym.features.text import Integers, count_words, lemmas_of, numbered, plain_words
-from homonym.names.parse import name_key, parse_name
+from homonym.names.parse import parse_name
 from homonym.records.fields.affiliations import plain_email
 from homonym.records.formats.documents import SMALLEST_COUNT
 from homonym.settings import KEY_SHARE, WHOLE_SHARE, Settings
@@ -165,7 +166,8 @@ def ref(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
     nothing. Referenced authors are given in the record, or are those of a referenced document of the same run; the
     latter are added when the whole collection is known (see collection/references.py).
     """
-    counts, authors = count_texts(documents.referenced_authors, name_key), documents.authors
+    lists, authors = documents.referenced_authors, documents.authors
+    counts = _count_normalised(lists, keys_of_names(lists.texts))
     place = pc.fill_null(pc.index_in(authors.names.key, counts.names), -1).to_numpy()
     own = (authors.document * len(counts.names) + place)[place >= 0]
     kept = ~np.isin(counts.row * len(counts.names) + counts.feature, own)
@@ -206,7 +208,12 @@ def gaussian_years(centre: int, sigma: float, reach: int) -> dict[str, float]:
 
 def count_texts(lists: TextLists, normalise: Callable[[str], str]) -> FeatureCounts:
     """Count normalised texts; a text that is normalised to "" is not a feature."""
-    numbers, number = numbered(list(map(normalise, lists.texts)))
+    return _count_normalised(lists, list(map(normalise, lists.texts)))
+
+
+def _count_normalised(lists: TextLists, normal: list[str]) -> FeatureCounts:
+    """Count texts, given what each distinct one is normalised to."""
+    numbers, number = numbered(normal)
     code = number[lists.code]
     used = code >= 0
     return count_codes(lists.row[used], code[used], pa.array(numbers, pa.string()))

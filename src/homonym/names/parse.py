@@ -164,8 +164,8 @@ COMMON = re.compile(
 # Words for which `_parse_common` is too simple.
 SPECIAL_WORDS = _TITLES | _LOWER_CASE_PARTICLES | _PREFIXES | _GROUP_WORDS | set(_HONOURS) | {"MD", "THI"}
 SPECIAL_WORDS -= set("DLOT")
-# Latin letters that are transliterated to one letter of the same case, whatever their neighbours are.
-_ACCENTS = {
+#: Latin letters that are transliterated to one letter of the same case, whatever their neighbours are.
+ACCENTS = {
     code: letter
     for code in range(0xC0, 0x180)
     if len(letter := anyascii(chr(code))) == 1 and letter.isalpha() and letter.isupper() == chr(code).isupper()
@@ -228,7 +228,7 @@ def _parse_common(text: str) -> Name | None:
     Most names are simple, and this takes a tenth of the time.
     """
     if not text.isascii():
-        text = text.translate(_ACCENTS)
+        text = text.translate(ACCENTS)
     if not (found := COMMON.fullmatch(text)) or text.endswith(_NOT_COMMON_ENDS):
         return None
     surname_last, letters = found.groups()

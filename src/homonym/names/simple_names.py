@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from homonym.io.word_lists import words_of
 from homonym.names import parse
 from homonym.names.compatibility import is_chinese
-from homonym.names.parse import COMMON_ENDS_EXCLUDED, SPECIAL_WORDS
+from homonym.names.parse import ACCENTS, COMMON_ENDS_EXCLUDED, SPECIAL_WORDS
 from homonym.names.spelling import standard_surname
 
 Bytes = NDArray[np.uint8]
@@ -65,6 +65,7 @@ def find_simple_names(texts: pa.Array, *, standard: bool) -> tuple[Flags, Simple
 
     If the names will be put into their normal form, names that might be reversed are not simple.
     """
+    texts = _without_accents(texts)
     kind = _kinds(texts)
     simple = kind != _OTHER
     words = _Words.of(texts.filter(pa.array(simple)), kind[simple])
@@ -78,6 +79,13 @@ def standard_surnames(surnames: pa.Array) -> pa.Array:
     coded = surnames.dictionary_encode()
     normal = pa.array([standard_surname(text) for text in coded.dictionary.to_pylist()], pa.string())
     return normal.take(coded.indices)
+
+
+def _without_accents(texts: pa.Array) -> pa.Array:
+    """The texts with plain letters for the accented ones that `parse_name` reads as these."""
+    accented = pc.invert(pc.string_is_ascii(texts))
+    plain = [text.translate(ACCENTS) for text in texts.filter(accented).to_pylist()]
+    return pc.replace_with_mask(texts, accented, pa.array(plain, pa.string())) if plain else texts
 
 
 def _kinds(texts: pa.Array) -> NDArray[np.int64]:
