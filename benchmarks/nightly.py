@@ -33,7 +33,10 @@ AUTHORS = 4
 
 
 class Night(NamedTuple):
-    """One update: its number, CPU seconds, peak memory in MiB, mentions of the result after it, and its epoch."""
+    """One update: its number, CPU seconds, peak memory in MiB, and what the result has after it.
+
+    `events` and `ids` are numbers of rows, `row_groups` is that of all its tables.
+    """
 
     number: int
     cpu_seconds: float
@@ -41,6 +44,10 @@ class Night(NamedTuple):
     mentions: int
     epoch: int
     begins_epoch: bool
+    events: int
+    ids: int
+    row_groups: int
+    bytes: int
 
 
 def simulate(mentions: int, nights: int, documents: int) -> tuple[float, list[Night]]:
@@ -57,9 +64,8 @@ def _simulate(mentions: int, nights: int, documents: int, folder: Path) -> tuple
     for number, lines in enumerate(parts[1:], 1):
         (folder / "tonight.jsonl").write_bytes(b"".join(lines))
         seconds, memory = _measured("update", "result", "tonight.jsonl", "-q", folder=folder)
-        note = orjson.loads((folder / "result" / "corpus.json").read_bytes())
-        found.append(Night(number, seconds, memory, _rows(folder / "result"), note["epoch"], note["epoch"] > epoch))
-        epoch = note["epoch"]
+        found.append(_night(folder / "result", number, seconds, memory, epoch))
+        epoch = found[-1].epoch
         print(*found[-1], flush=True, file=sys.stderr)
     return first, found
 
@@ -90,10 +96,16 @@ def _measured(*arguments: str, folder: Path) -> tuple[float, int]:
     return seconds, int(done.stdout.split()[-1])
 
 
-def _rows(result: Path) -> int:
+def _night(result: Path, number: int, seconds: float, memory: int, epoch_before: int) -> Night:
     import pyarrow.parquet as pq
 
-    return int(pq.read_metadata(result / "mentions.parquet").num_rows)
+    epoch = orjson.loads((result / "corpus.json").read_bytes())["epoch"]
+    tables = {path.stem: pq.read_metadata(path) for path in result.glob("*.parquet")}
+    mentions, events, ids = (tables[name].num_rows for name in ("mentions", "events", "ids"))
+    return Night(
+        number, seconds, memory, mentions, epoch, epoch > epoch_before, events, ids,
+        sum(one.num_row_groups for one in tables.values()), sum(path.stat().st_size for path in result.iterdir()),
+    )  # fmt: skip
 
 
 def table(first: float, nights: list[Night], parts: int = 10) -> str:
