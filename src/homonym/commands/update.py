@@ -20,6 +20,7 @@ from homonym.io.result_directory import (
     BAGS,
     CONFLICTS,
     DOCUMENTS,
+    EVENTS,
     MASSES,
     MENTIONS,
     PAIRS,
@@ -330,7 +331,7 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
                 retired=changes.retired, revived=changes.revived,
             )  # fmt: skip
             write_ids(copy, ids)
-            append_events(plan.place, copy, changes.events, time, number, epoch)
+            plan.copied[EVENTS] = append_events(plan.place, copy, changes.events, time, number, epoch)
         with run.stages.stage("variants"):
             _write_variants(run, plan)
         with run.stages.stage("report"):
