@@ -3,10 +3,11 @@
     python -m benchmarks.nightly                                                  a small simulation
     python -m benchmarks.nightly --mentions 100000 --nights 365 --documents 100   a year; allow an hour on two cores
     python -m benchmarks.nightly … --csv FILE                                     also one row per night
+    python -m benchmarks.nightly … --one-process                                  without a process for each update
 
 A generated corpus is shuffled: most of it is the first result, the rest comes in equal parts, one each night. Every
-update is a process of its own, as a user runs it. An update that begins an epoch costs a whole run, so it is reported
-separately.
+update is a process of its own, as a user runs it; with `--one-process` nothing is started and loaded each night. An
+update that begins an epoch counts and calibrates the whole collection, so it is reported separately.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,20 +52,23 @@ class Night(NamedTuple):
     bytes: int
 
 
-def simulate(mentions: int, nights: int, documents: int) -> tuple[float, list[Night]]:
+def simulate(mentions: int, nights: int, documents: int, *, one_process: bool = False) -> tuple[float, list[Night]]:
     """CPU seconds of the first run, and all nights."""
+    measured = _measured_here if one_process else _measured
     with tempfile.TemporaryDirectory() as folder:
-        return _simulate(mentions, nights, documents, Path(folder))
+        return _simulate(mentions, nights, documents, Path(folder), measured)
 
 
-def _simulate(mentions: int, nights: int, documents: int, folder: Path) -> tuple[float, list[Night]]:
+def _simulate(
+    mentions: int, nights: int, documents: int, folder: Path, measured: Callable[..., tuple[float, int]]
+) -> tuple[float, list[Night]]:
     parts = _parts(mentions, nights, documents, folder)
     (folder / "first.jsonl").write_bytes(b"".join(parts[0]))
     first, _ = _measured("disambiguate", "first.jsonl", "-o", "result", "-q", folder=folder)
     found, epoch = [], 1
     for number, lines in enumerate(parts[1:], 1):
         (folder / "tonight.jsonl").write_bytes(b"".join(lines))
-        seconds, memory = _measured("update", "result", "tonight.jsonl", "-q", folder=folder)
+        seconds, memory = measured("update", "result", "tonight.jsonl", "-q", folder=folder)
         found.append(_night(folder / "result", number, seconds, memory, epoch))
         epoch = found[-1].epoch
         print(*found[-1], flush=True, file=sys.stderr)
@@ -94,6 +99,19 @@ def _measured(*arguments: str, folder: Path) -> tuple[float, int]:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return seconds, int(done.stdout.split()[-1])
+
+
+def _measured_here(*arguments: str, folder: Path) -> tuple[float, int]:
+    """CPU seconds of an update in this process, and the peak memory of this process so far in MiB."""
+    from homonym import update
+
+    def seconds() -> float:
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return sum(one.ru_utime + one.ru_stime for one in used)
+
+    before, (_, result, new, *_) = seconds(), arguments
+    update(folder / result, folder / new)
+    return seconds() - before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
 
 
 def _night(result: Path, number: int, seconds: float, memory: int, epoch_before: int) -> Night:
@@ -141,9 +159,10 @@ def main() -> None:
     parser.add_argument("--mentions", type=int, default=5_000, help="mentions of the first run")
     parser.add_argument("--nights", type=int, default=20, help="number of updates")
     parser.add_argument("--documents", type=int, default=20, help="new documents in each update")
+    parser.add_argument("--one-process", action="store_true", help="make all updates in this process")
     parser.add_argument("--csv", type=Path, help="a file for one row per night")
     chosen = parser.parse_args()
-    first, nights = simulate(chosen.mentions, chosen.nights, chosen.documents)
+    first, nights = simulate(chosen.mentions, chosen.nights, chosen.documents, one_process=chosen.one_process)
     if chosen.csv:
         with chosen.csv.open("w", newline="") as stream:
             csv.writer(stream).writerows([Night._fields, *nights])
