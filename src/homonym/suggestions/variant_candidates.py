@@ -29,7 +29,7 @@ SCALE = {CO: 1, AFF: 16}
 # Maximum number of authors with the same feature and the same key that are compared.
 MAX_GROUP = 30
 # Maximum number of hash buckets of groups, a prime number, and buckets per row: to count in empty ones takes time, too.
-_BUCKETS, _BUCKETS_PER_ROW = 8_388_593, 4
+_BUCKETS, _BUCKETS_PER_ROW = 8_388_593, 2
 # Share of people with a given initial, and with the same middle initial: about that of American names.
 _SAME_INITIAL = 0.08
 
