@@ -6,14 +6,17 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from click.testing import CliRunner
 
 from homonym.cli.app import cli
-from homonym.commands.disambiguate import disambiguate
+from homonym.commands.disambiguate import begin_epoch, disambiguate
+from homonym.commands.run import Resources
 from homonym.commands.update import MODES, Mode, update
 from homonym.corpus.epoch import LARGEST_CHANGE, read_note
 from homonym.errors import SettingsError
+from homonym.io.result_directory import AUTHORS, LOG, MENTIONS, REPORT
 from homonym.settings import Settings
 from tests.support.living import SETTINGS, authors, document, make_result, require_consistent, tables, write_documents
 
@@ -63,6 +66,22 @@ def test_epoch_ends_after_enough_mentions_have_left_or_changed(result: Path, tmp
     leaving = [f"D{number:04d}" for number in range(20, 21 + WITHIN // 2)]
     assert update(result, remove=leaving).epoch == 2
     require_consistent(result)
+
+
+def test_epoch_has_the_files_of_a_run_without_its_authors(tmp_path: Path) -> None:
+    documents = write_documents(tmp_path / "in.jsonl", map(document, range(FIRST)))
+    whole = disambiguate(documents, tmp_path / "whole", SETTINGS).output
+    found = begin_epoch(
+        documents, tmp_path / "epoch", SETTINGS, statistics=None, mentions_in_collection=None, pairs=None,
+        resources=Resources(), listener=None,
+    ).output  # fmt: skip
+    names = {path.name for path in found.iterdir()}
+    assert {path.name for path in whole.iterdir()} - names == {AUTHORS, MENTIONS, REPORT}
+    for name in names - {LOG}:
+        assert (found / name).read_bytes() == (whole / name).read_bytes(), name
+    log, expected = (orjson.loads((folder / LOG).read_bytes()) for folder in (found, whole))
+    assert log["summary"] == expected["summary"]
+    assert log["settings"] == expected["settings"]
 
 
 @pytest.mark.parametrize("mode", MODES)

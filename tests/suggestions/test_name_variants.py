@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from homonym import cluster, disambiguate, extract
 from homonym.clustering.arrays import starts
@@ -261,3 +263,14 @@ def test_model_separates_and_estimates_the_rate() -> None:
     assert probability.sum() == pytest.approx(50, rel=0.4)
     assert probability[:50].mean() > 0.5
     assert probability[50:].mean() < 0.02
+
+
+@given(st.lists(st.integers(0, 40), max_size=60), st.integers(1, 8), st.integers(1, 50))
+def test_groups_of_several_rows_are_kept_with_any_number_of_buckets(groups: list[int], per_row: int, most: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(variant_candidates, "_BUCKETS_PER_ROW", per_row)
+        patch.setattr(variant_candidates, "_BUCKETS", most)
+        rows = np.arange(len(groups))
+        kept, group = variant_candidates._without_most_singletons(rows, np.array(groups, np.int64))
+    assert [groups[row] for row in kept.tolist()] == group.tolist()
+    assert {row for row in rows.tolist() if groups.count(groups[row]) > 1} <= {*kept.tolist()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from homonym.commands.result import (
     check_result_place,
     result_place,
     summarise,
+    write_epoch,
     write_result,
 )
 from homonym.commands.run import (
@@ -123,6 +125,29 @@ def disambiguate(
     return summary if output is not None else Result(summary)
 
 
+def begin_epoch(
+    records: Path,
+    output: Path,
+    settings: Settings,
+    *,
+    statistics: Path | None,
+    mentions_in_collection: int | None,
+    pairs: Path | None,
+    resources: Resources,
+    listener: Listener | None,
+) -> Summary:
+    """The same as `disambiguate`, but the directory only gets what an epoch keeps: no authors, and no page."""
+    files = clustering_files(output, None, None, statistics, pairs)
+    run = prepare_run(
+        records, settings, resources=resources, listener=listener, engines=("local", "spark"), files=files
+    )
+    checked = check_files(output, None, None, statistics, mentions_in_collection, pairs, resources)
+    run = follow_statistics(run, checked.given)
+    with open_engine(run) as engine:
+        read = engine.read_documents(run.inputs, run.settings, beside=load_next_steps)
+        return find_authors(run, engine, read, checked, write=write_epoch)
+
+
 @dataclass(frozen=True)
 class ClusteringFiles:
     """The files of a run besides its input: where the result goes, statistics, and the user's pairs."""
@@ -188,7 +213,13 @@ def load_next_steps() -> None:
     load_given_names()
 
 
-def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: ClusteringFiles) -> Summary:
+def find_authors(
+    run: Run,
+    engine: AnyEngine,
+    read: RecordsRead[Any],
+    files: ClusteringFiles,
+    write: Callable[..., None] = write_result,
+) -> Summary:
     """Encode what was read, constrain, calibrate, cluster, write the result, and summarise."""
     from homonym.calibration.limit import PARTS
 
@@ -208,7 +239,7 @@ def find_authors(run: Run, engine: AnyEngine, read: RecordsRead[Any], files: Clu
         trace = files.place.trace is not None
         found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=trace)
     summary = summarise(run, collection, files.place, found, calibrated, read.formats)
-    write_result(
+    write(
         run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs, calibrated.confidence,
         files.given.path if files.given else None,
     )  # fmt: skip

@@ -234,8 +234,7 @@ def write_result(
     `pairs` are the user's, `confidence` is the model of the run; a result directory keeps both. `statistics` is the
     file of frequencies that were counted elsewhere; its log keeps the name.
     """
-    use = collection.background
-    written = (f"# {use.describe()}\n" if use else "") + settings.to_toml()
+    written = _settings_text(collection, settings)
     if not place.is_directory:
         _write_files(run, engine, found, written, place, place.files)
         return
@@ -253,13 +252,48 @@ def write_result(
                 members = summaries()
         with run.stages.stage("examine"):
             page = _examine(run, collection, folder, members)
-        given = run.settings.model_dump(mode="json", exclude_unset=True)
-        run.log.summary = summary.as_dict() | {"warnings": result_warnings(run), "given": given}
-        run.log.summary["statistics"] = str(statistics.absolute()) if statistics else None
+        run.log.summary = _logged_summary(run, summary, statistics)
         with run.stages.stage("report"):
             run.log.write(folder / LOG, finished=False)
             write_run_page(folder, folder / REPORT, found=page)
         run.log.write(folder / LOG, finished=True, durable=True)
+
+
+def write_epoch(
+    run: Run,
+    engine: AnyEngine,
+    collection: EncodedCollection[Any],
+    found: FoundAuthors[Any],
+    settings: Settings,
+    place: ResultPlace,
+    summary: Summary,
+    pairs: UserPairs | None = None,
+    confidence: Confidence | None = None,
+    statistics: Path | None = None,
+) -> None:
+    """Write what `write_result` writes to a directory, without the authors that were `found` and without a page.
+
+    An update that begins an epoch keeps its own authors. The log has what constraints did in the clustering.
+    """
+    with written_directory(place.output) as folder:
+        write_atomic(ResultFiles.inside(folder).settings, _settings_text(collection, settings))
+        with run.stages.stage("summarise"):
+            _write_kept(engine, collection, folder, pairs, confidence)
+        run.log.summary = _logged_summary(run, summary, statistics)
+        run.log.write(folder / LOG, finished=True, durable=True)
+
+
+def _settings_text(collection: EncodedCollection[Any], settings: Settings) -> str:
+    """The settings of a result as they are written."""
+    use = collection.background
+    return (f"# {use.describe()}\n" if use else "") + settings.to_toml()
+
+
+def _logged_summary(run: Run, summary: Summary, statistics: Path | None) -> dict[str, Any]:
+    """What the log of a result directory keeps: the summary, the settings as given, and the file of frequencies."""
+    given = run.settings.model_dump(mode="json", exclude_unset=True)
+    file = str(statistics.absolute()) if statistics else None
+    return summary.as_dict() | {"warnings": result_warnings(run), "given": given, "statistics": file}
 
 
 def _write_kept(

@@ -20,6 +20,7 @@ from homonym.io.result_directory import (
     BAGS,
     CONFLICTS,
     DOCUMENTS,
+    EVENTS,
     MASSES,
     MENTIONS,
     PAIRS,
@@ -263,15 +264,16 @@ def _why_new_epoch(run: Run, task: _Task, since: EpochChange) -> str | None:
 
 
 def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
-    """Run the whole collection again; returns the directory of the result."""
-    from homonym.commands.disambiguate import disambiguate
+    """Run the whole collection again; returns the directory of the result, without authors unless they are used."""
+    from homonym.commands.disambiguate import begin_epoch, disambiguate
     from homonym.corpus.rebuilding import given_settings, statistics_from_elsewhere, write_records
 
     records, fresh = plan.work / "records.jsonl", plan.work / "rebuilt"
     write_records(plan.folder, records)
     pairs = plan.folder / PAIRS
     statistics, mentions = statistics_from_elsewhere(plan.result) or (None, None)
-    summary = disambiguate(
+    run_again = disambiguate if plan.mode == "rebuild" else begin_epoch
+    summary = run_again(
         records, fresh, given_settings(plan.result), pairs=pairs if pairs.exists() else None,
         statistics=statistics, mentions_in_collection=mentions,
         resources=replace(resources or Resources(), threads=run.threads, memory=run.memory, work=None),
@@ -329,7 +331,7 @@ def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Proble
                 retired=changes.retired, revived=changes.revived,
             )  # fmt: skip
             write_ids(copy, ids)
-            append_events(plan.place, copy, changes.events, time, number, epoch)
+            plan.copied[EVENTS] = append_events(plan.place, copy, changes.events, time, number, epoch)
         with run.stages.stage("variants"):
             _write_variants(run, plan)
         with run.stages.stage("report"):

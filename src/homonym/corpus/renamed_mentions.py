@@ -7,8 +7,10 @@ time, so each rename has the number of the last decision before it.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
@@ -47,11 +49,25 @@ def append_renames(folder: Path, decision: int, renamed: Mapping[str, str]) -> N
     write_table(folder / RENAMED, RENAMED_ROWS, [known, pa.Table.from_pylist(rows, schema=RENAMED_ROWS)])
 
 
+class _Rename(NamedTuple):
+    """The new id of a mention, the number of the update among those with renames, and the last decision before it."""
+
+    step: int
+    decision: int
+    mention_id: str
+
+
 class MentionRenames:
-    """All renames of a result."""
+    """All renames of a result: for each update with renames the last decision before it, and new ids by the old ones.
+
+    They are looked up by mention, so the time for a decision does not depend on the number of updates.
+    """
 
     def __init__(self, steps: Iterable[tuple[int, Mapping[str, str]]] = ()) -> None:
-        self._steps = list(steps)
+        self._renames: dict[str, list[_Rename]] = defaultdict(list)
+        for step, (decision, renamed) in enumerate(steps):
+            for old, new in renamed.items():
+                self._renames[old].append(_Rename(step, decision, new))
 
     @classmethod
     def read(cls, result: Path) -> MentionRenames:
@@ -62,7 +78,7 @@ class MentionRenames:
         return cls(steps.values())
 
     def __bool__(self) -> bool:
-        return bool(self._steps)
+        return bool(self._renames)
 
     def current(self, mention: str, decision: int) -> str:
         """The current id of the mention that had this id when a decision was made.
@@ -71,7 +87,12 @@ class MentionRenames:
         >>> renames.current("W1#0", 1), renames.current("W1#0", 2), renames.current("W1#1", 2)
         ('W1#2', 'W1#0', 'W1#2')
         """
-        for last, renamed in self._steps:
-            if decision <= last:
-                mention = renamed.get(mention, mention)
+        step = -1
+        while found := self._next(mention, decision, step):
+            step, mention = found.step, found.mention_id
         return mention
+
+    def _next(self, mention: str, decision: int, step: int) -> _Rename | None:
+        """The first rename of a mention after a step that came after a decision."""
+        known = self._renames.get(mention, ())
+        return next((one for one in known if one.step > step and one.decision >= decision), None)

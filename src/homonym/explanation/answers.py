@@ -187,16 +187,24 @@ class BlockExplainer:
         return self.causes.about([*self._mention_ids(self._members(label)), *(one.mention_id for one in elsewhere)])
 
     def weakest_link(self, label: int) -> ComparedClusters | None:
-        """The merge of an author with the lowest score; if there are only must-links, the last one."""
+        """The merge of an author with the lowest score; if there are only must-links, the last one.
+
+        It lacks what is `needed`, which takes as long to find as all the rest.
+        """
         merges = self._merges(label)
         lowest = min(merges, key=self._score, default=None)
-        return self._merged(merges[-1] if lowest and lowest.is_must_link else lowest) if lowest else None
+        if lowest is None:
+            return None
+        return self._merged(merges[-1] if lowest.is_must_link else lowest, find_needed=False)
 
     def near_author(self, label: int, share: float) -> OtherAuthor | None:
-        """The best partner of an author that no constraint excludes, if the score is at least a share of the limit."""
+        """The best partner of an author that no constraint excludes, if the score is at least a share of the limit.
+
+        The comparison lacks the parts of the score.
+        """
         members, least = self._members(label), share * self.scores.limit
         for other in islice(self.scores.best_partners(members, self.label, least).tolist(), SEARCHED_NEAR):
-            compared = self._compare(members, self._members(other))
+            compared = self._compare(members, self._members(other), with_parts=False)
             if not compared.barriers:
                 return OtherAuthor(self._author(other), compared) if compared.share >= share else None
         return None
@@ -289,9 +297,9 @@ class BlockExplainer:
 
     # Comparisons
 
-    def _compare(self, C: Cluster, D: Cluster) -> ComparedClusters:
+    def _compare(self, C: Cluster, D: Cluster, *, with_parts: bool = True) -> ComparedClusters:
         """Compare two clusters that were not merged, in the direction with the higher score."""
-        found = self._compared(*self.scores.better(C, D), barriers=self._barriers(C, D))
+        found = self._compared(*self.scores.better(C, D), barriers=self._barriers(C, D), with_parts=with_parts)
         return replace(found, unused=self.reasons.unused(C, D))
 
     def _barriers(self, C: Cluster, D: Cluster) -> tuple[str, ...]:
@@ -310,13 +318,13 @@ class BlockExplainer:
     def _mention_ids(self, members: Cluster) -> list[str]:
         return [self.mentions[x].mention_id for x in members]
 
-    def _merged(self, merge: Merge) -> ComparedClusters:
+    def _merged(self, merge: Merge, *, find_needed: bool = True) -> ComparedClusters:
         C, D, parts = self.tree.compared(merge, self.scores)
         if not merge.is_clustered:
             return self._compared(C, D, parts, links=self._added_links(C, D, parts), round=0)
         if merge.is_must_link:
             return self._compared(C, D, parts, links=self.reasons.links(C, D), round=0)
-        return self._compared(C, D, parts, round=merge.round, needed=self._needed(parts))
+        return self._compared(C, D, parts, round=merge.round, needed=self._needed(parts) if find_needed else ())
 
     def _added_links(self, C: Cluster, D: Cluster, parts: ScoreParts) -> tuple[str, ...]:
         """Why C and D are one author, though the clustering keeps them apart, and why it does."""
@@ -336,6 +344,7 @@ class BlockExplainer:
         links: tuple[str, ...] = (),
         barriers: tuple[str, ...] = (),
         needed: tuple[str, ...] = (),
+        with_parts: bool = True,
     ) -> ComparedClusters:
         return ComparedClusters(
             left=tuple(self.mentions[x].mention_id for x in C),
@@ -346,7 +355,7 @@ class BlockExplainer:
             share=_ratio(parts.score, parts.threshold),
             factor=parts.factor,
             round=round,
-            parts=tuple(self._evidence(parts)),
+            parts=tuple(self._evidence(parts)) if with_parts else (),
             links=links,
             barriers=barriers,
             needed=needed,

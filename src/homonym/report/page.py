@@ -2,7 +2,7 @@
 
 Page modules compute plain values (rows, cards, sentences); templates hold the prose and lay the values out. Templates
 escape every value. Only two things are marked as safe: the SVG figures that this package draws (`macros.html.j2`), and
-the script of the page of a run (`run.js`), the only page that has one.
+the script of the page of a run (`run.js`), the only page that has one. The filter `isolated` escapes what it marks.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from homonym import __version__
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 class Section(NamedTuple):
@@ -64,11 +65,14 @@ def _environment() -> Environment:
         finalize=_finished,
     )
     environment.globals["version"] = __version__
+    environment.filters["isolated"] = _isolated
     return environment
 
 
 # Characters that reverse the text after them. Isolates, which pages use themselves, end with their element.
 _REVERSING = re.compile("[\u202a-\u202e]")
+# Stands between texts that are escaped together: `shortened` leaves no control character.
+_SEPARATOR = "\x1f"
 
 
 def _finished(value: object) -> object:
@@ -83,6 +87,19 @@ def _finished(value: object) -> object:
         return value
     text = value if value.isascii() else _REVERSING.sub("", value)
     return re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text) if " %" in text else text
+
+
+def _isolated(texts: Sequence[str]) -> Markup:
+    """Texts in one line, each in an element that isolates its writing direction; a page may have thousands of them.
+
+    They are escaped together, which takes a tenth of the time. They are as `shortened` returns them.
+
+    >>> str(_isolated(["Doe, J", "<b>"]))
+    '<bdi>Doe, J</bdi>; <bdi>&lt;b&gt;</bdi>'
+    """
+    from markupsafe import Markup, escape
+
+    return Markup(f"<bdi>{escape(_finished(_SEPARATOR.join(texts)))}</bdi>".replace(_SEPARATOR, "</bdi>; <bdi>"))
 
 
 def percent(value: float) -> str:
@@ -107,6 +124,8 @@ def shortened(text: str | None, length: int) -> str:
     >>> shortened(" Graph\\n kernels", 100), shortened("Kernels of graphs", 8), shortened(None, 8)
     ('Graph kernels', 'Kernels…', '')
     """
+    if text and len(text) <= length and text.isprintable() and "  " not in text and " " not in (text[0], text[-1]):
+        return text  # as most are: a space is the only printable character that `_CONTROL` has
     plain = _CONTROL.sub(" ", (text or "")[: 4 * length]).strip()
     return plain if len(plain) <= length else f"{plain[: length - 1].rstrip()}…"
 

@@ -394,4 +394,4 @@ def _listed(connection: duckdb.DuckDBPyConnection, table: str, authors: Mapping[
 
 def text_bytes(texts: Iterable[str | None]) -> int:
     """Number of bytes of texts on a page, where some characters are written as references."""
-    return sum(len(escape(text or "").encode()) for text in texts)
+    return len(escape("".join([text or "" for text in texts])).encode())

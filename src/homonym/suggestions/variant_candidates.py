@@ -28,8 +28,8 @@ ROWS_PER_MENTION, PAIRS_PER_MENTION, MIN_WORK = 6.0, 0.04, 20_000
 SCALE = {CO: 1, AFF: 16}
 # Maximum number of authors with the same feature and the same key that are compared.
 MAX_GROUP = 30
-# Number of hash buckets of groups, a prime number.
-_BUCKETS = 8_388_593
+# Maximum number of hash buckets of groups, a prime number, and buckets per row: to count in empty ones takes time, too.
+_BUCKETS, _BUCKETS_PER_ROW = 8_388_593, 2
 # Share of people with a given initial, and with the same middle initial: about that of American names.
 _SAME_INITIAL = 0.08
 
@@ -164,7 +164,7 @@ def _pairs_with(kind: str, authors: ResultAuthors, index: KeyIndex, rare: int) -
 
 def _without_most_singletons(owner: Integers, group: Integers) -> tuple[Integers, Integers]:
     """The rows without most of those that are alone in their group, because sorting is slow."""
-    bucket = group % _BUCKETS
+    bucket = group % min(_BUCKETS, _BUCKETS_PER_ROW * len(group) + 1)
     kept = (np.bincount(bucket, minlength=1) > 1)[bucket]
     return owner[kept], group[kept]
 
