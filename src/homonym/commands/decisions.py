@@ -40,6 +40,8 @@ class DecisionList:
 
     def status(self, row: Decision) -> str:
         """Whether a decision is in force, or which other one is the reason that it is not."""
+        from homonym.corpus.decision_state import is_about_one
+
         state = self.state
         if by := state.undone.get(row.number):
             return f"undone by {by.number}"
@@ -47,7 +49,7 @@ class DecisionList:
             return f"replaced by {by.number}"
         if overruled := state.overruled.get(row.number):
             return f"overruled by {', '.join(str(one.number) for one in overruled.by)}"
-        return "in force"
+        return "without effect, because both are one mention now" if is_about_one(row) else "in force"
 
     def to_json(self) -> list[dict[str, Any]]:
         """All decisions as JSON values, with their status, and whether the tables of the result show it."""
