@@ -135,12 +135,15 @@ def _rows(connection: sqlite3.Connection, path: Path) -> list[Decision]:
         raise _damaged(path, f"a list of mentions cannot be read: {first_line(error)}") from error
 
 
-def add_decisions(result: Path, new: Iterable[NewDecision]) -> list[Decision]:
-    """Append decisions in one transaction, and return them with their numbers when they are on the disk."""
+def add_decisions(result: Path, new: Iterable[NewDecision], *, after: int = 0) -> list[Decision]:
+    """Append decisions in one transaction, and return them with their numbers when they are on the disk.
+
+    The first gets the number after the last row, and one that is larger than `after`.
+    """
     chosen = [(one, *_texts(one)) for one in new]
     now = _now()
     with _writing(result) as connection:
-        first = _last_number(connection) + 1
+        first = max(_last_number(connection), after) + 1
         added = [
             Decision(
                 first + place, one.time or now, user, one.kind, a, b, one.mention_a, one.mention_b, reason, None,

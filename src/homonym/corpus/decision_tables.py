@@ -107,7 +107,9 @@ def _read_rows(table: TableReader, columns: list[str], user: str, reason: str) -
 
 def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | None:
     """The decision of a row; a ValueError says what is wrong with it."""
-    a, b = cells["mention_a"].strip(), cells["mention_b"].strip()
+    a, b = cells["mention_a"], cells["mention_b"]
+    if not cells["kind"]:  # a table of pairs that a user wrote; ids in exported tables may begin or end with a blank
+        a, b = a.strip(), b.strip()
     relation = cells["relation"].strip().lower()
     kind = cells["kind"].strip().lower() or relation
     if kind not in KINDS:

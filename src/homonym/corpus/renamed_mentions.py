@@ -59,13 +59,17 @@ class GoneMention(NamedTuple):
 
 
 def have_other_names(one: str | None, other: str | None) -> bool:
-    """Whether two names have another surname or first initial, so that they are those of two people.
+    """Whether two names are those of two people: other first initials, or neither surname contains the other.
 
-    >>> have_other_names("Müller, Jürgen", "Muller J K"), have_other_names("Li, Xu", "Li, Wei")
-    (False, True)
+    >>> have_other_names("Müller, Jürgen", "Muller J K"), have_other_names("Doe, Jane", "Doe-Smith, J")
+    (False, False)
+    >>> have_other_names("Li, Xu", "Li, Wei"), have_other_names("Doe, J", "Roe, J")
+    (True, True)
     """
     a, b = parse_name(one or ""), parse_name(other or "")
-    return (a.surname, a.initials[:1]) != (b.surname, b.initials[:1])
+    words, others = {*a.surname.split()}, {*b.surname.split()}
+    is_part = a.surname == b.surname or (words and words <= others) or (others and others <= words)
+    return not is_part or a.initials[:1] != b.initials[:1]
 
 
 def people_of(rows: Iterable[Row]) -> list[Author]:
