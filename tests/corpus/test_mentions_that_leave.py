@@ -7,7 +7,10 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from homonym.commands.check import check
 from homonym.commands.decide import decide
@@ -15,9 +18,13 @@ from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.update import Updated, update
 from homonym.corpus.ids import current_id
-from homonym.corpus.renamed_mentions import GoneMention, moved_mentions, returned_mentions
+from homonym.corpus.intake import DocumentChanges, no_documents
+from homonym.corpus.renamed_mentions import GoneMention, MentionRenames, moved_mentions, returned_mentions
+from homonym.corpus.updating import find_renames, nullable_rows
 from homonym.errors import OutputError
+from homonym.schema import AUTHORS
 from tests.support.living import SETTINGS, authors, document, make_result, require_consistent, write_documents
+from tests.support.profiles import examples
 
 SHOWN = "D0003#1"  # Li, Xu
 PARTNER = "D0001#0"  # Doe, J
@@ -158,3 +165,58 @@ def test_mentions_of_merged_documents_are_found_by_name() -> None:
     before = [row("E#0", "Roe, R"), row("E#1", "Poe, Max"), row("E#2", "Zed, Q")]
     after = [row("D#0", "Poe, M"), row("D#1", "Roe, Rita")]
     assert moved_mentions(before, after) == {"E#0": "D#1", "E#1": "D#0", "E#2": "E#2 (gone: Zed, Q)"}
+    others = [row("D#0", "Roe, R"), row("D#1", "Poe, M"), row("D#2", "Zet, Q")]
+    assert moved_mentions(before, others) == {"E#0": "D#0", "E#1": "D#1", "E#2": "D#2"}, "a misspelling"
+    others[2]["name"] = "Kim, A"
+    assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Q)"
+
+
+PEOPLE = ["Doe, Jane", "Roe, Rita", "Li, Xu", "Poe, Max", "Zed, Q"]
+lists = st.lists(st.sampled_from(PEOPLE), max_size=4, unique=True)
+
+
+def mention_rows(names: list[str]) -> pa.Table:
+    """The rows of the mentions of one document."""
+    found = [
+        {
+            "mention_id": f"W1#{place}",
+            "document_id": "W1",
+            "position": place,
+            "name": name,
+            "block": name[:5].upper(),
+            "author_id": name,
+            "constraint": None,
+            "confidence": None,
+            "author_confidence": None,
+        }
+        for place, name in enumerate(names)
+    ]
+    return nullable_rows(pa.Table.from_pylist(found, schema=AUTHORS))
+
+
+@given(st.lists(lists, min_size=2, max_size=6), st.data())
+@settings(max_examples=examples(300), deadline=None)
+def test_decisions_follow_people_through_all_changes_of_a_record(states: list[list[str]], data: st.DataObject) -> None:
+    """An empty list of authors means that the document is removed. Each decision is about one person of its time."""
+    made: list[tuple[int, str, str]] = []
+    steps: list[tuple[int, dict[str, str]]] = []
+    before: list[str] = []
+    for after in states:
+        named = {MentionRenames(steps).current(mention, number) for number, mention, _ in made}
+        both = bool(before) and bool(after)
+        changes = DocumentChanges(
+            no_documents(),
+            changed=frozenset({"W1"} if both else ()),
+            removed=frozenset({"W1"} if before and not after else ()),
+        )
+        renamed = find_renames(mention_rows(after), mention_rows(before), changes, named)
+        if renamed:
+            steps.append((len(made), renamed))
+        if after:
+            place = data.draw(st.integers(0, len(after) - 1))
+            made.append((len(made) + 1, f"W1#{place}", after[place]))
+        for number, mention, name in made:
+            shown = MentionRenames(steps).current(mention, number)
+            expected = f"W1#{after.index(name)}" if name in after else None
+            assert shown == expected if expected else GoneMention.parse(shown)
+        before = after

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from homonym.collection.document_merging import author_places
+from homonym.collection.document_merging import Place, author_places
 from homonym.io.result_directory import RENAMED
 from homonym.io.tables import read_or_empty, write_table
 from homonym.names.parse import parse_name
@@ -72,6 +72,17 @@ def have_other_names(one: str | None, other: str | None) -> bool:
     return not is_part or a.initials[:1] != b.initials[:1]
 
 
+def is_same_person(place: Place | None, one: Row, other: Row) -> bool:
+    """Whether two mentions are one, where `place` says that the lists of authors have them at the same place.
+
+    A name that was not found in the other list may be a misspelling, but not of another surname with another initial.
+    """
+    if place is None or place.by_name:
+        return place is not None
+    a, b = parse_name(one["name"] or ""), parse_name(other["name"] or "")
+    return a.surname == b.surname or a.initials[:1] == b.initials[:1]
+
+
 def people_of(rows: Iterable[Row]) -> list[Author]:
     """The authors of rows of the table of mentions."""
     return [Author(row["position"], row["name"]) for row in rows]
@@ -112,7 +123,11 @@ def moved_mentions(before: Sequence[Row], after: Sequence[Row]) -> dict[str, str
     """The mentions of a document that have another id in the document that it became part of, or that are gone."""
     places = author_places(people_of(before), people_of(after)) if after else [None] * len(before)
     pairs = zip(before, places, strict=True)
-    found = {row["mention_id"]: after[place.number]["mention_id"] for row, place in pairs if place}
+    found = {
+        row["mention_id"]: after[place.number]["mention_id"]
+        for row, place in pairs
+        if place and is_same_person(place, row, after[place.number])
+    }
     gone = gone_mentions(row for row in before if row["mention_id"] not in found)
     return {one: new for one, new in (found | gone).items() if one != new}
 

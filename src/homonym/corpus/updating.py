@@ -14,7 +14,7 @@ same authors, or of authors with the same identifiers. All other rows are copied
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +53,7 @@ from homonym.corpus.event_table import CREATED, GROWN, MERGED, MOVED, RETIRED, R
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, GivenIds, ends_of_redirects, ids_of_blocks, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
-from homonym.corpus.renamed_mentions import append_renames, gone_mentions, people_of, returned_mentions
+from homonym.corpus.renamed_mentions import append_renames, gone_mentions, is_same_person, people_of, returned_mentions
 from homonym.corpus.table_changes import (
     read_identifiers,
     replace_authors,
@@ -272,7 +272,7 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
                 row |= {name: before[name] for name in MENTION_ROWS.names[5:]}
                 if before["mention_id"] != row["mention_id"]:
                     renamed[before["mention_id"]] = row["mention_id"]
-            if before and before["mention_id"] == row["mention_id"]:
+            if before and before["mention_id"] == row["mention_id"] and is_same_person(place, before, row):
                 kept.add(row["mention_id"])
     kept |= renamed.keys()
     left = [row for one in sorted(changed) for row in old.get(one, []) if row["mention_id"] not in kept]
@@ -299,10 +299,7 @@ def with_renames(plan: UpdatePlan, renamed: Mapping[str, str]) -> UpdatePlan:
 
 
 def _renamed_mentions(plan: UpdatePlan) -> dict[str, str]:
-    """The mentions that have another id after the update: those of changed documents, and some that users named.
-
-    Mentions that users named are gone with their document, and may come back with it.
-    """
+    """The mentions that have another id after the update."""
     changes = plan.changes
     if not changes.leaving and not len(changes.rows):
         return {}
@@ -312,7 +309,15 @@ def _renamed_mentions(plan: UpdatePlan) -> dict[str, str]:
     if not named and not changes.changed:
         return {}
     leaving = _rows(plan, "document_id", sorted(changes.leaving)) if changes.leaving else _no_rows()
-    new = new_rows(plan)
+    return find_renames(new_rows(plan), leaving, changes, named)
+
+
+def find_renames(new: pa.Table, leaving: pa.Table, changes: DocumentChanges, named: Set[str]) -> dict[str, str]:
+    """The mentions that have another id after an update: those of changed documents, and some that users named.
+
+    `new` has the rows of new and changed documents, and `leaving` those of changed and removed ones. Mentions that
+    users named are gone with their document, and may come back with it.
+    """
     own = new.filter(pc.is_in(new["document_id"], pa.array(sorted(changes.changed), pa.string())))
     renamed = inherited_rows(own, leaving, changes.changed)[1]
     removed = (row for row in leaving.to_pylist() if row["document_id"] in changes.removed)
