@@ -198,3 +198,10 @@ def test_authors_in_another_order_of_names_are_found_in_a_longer_list() -> None:
         ("Ann Roe", []),
     ]
     assert not any(found.notes)
+
+
+def test_of_two_authors_who_can_be_one_of_a_list_it_is_the_one_with_the_same_name() -> None:
+    places = author_places(doc("1", "Roe, Rita", "Roe, R").authors, doc("2", "Roe, R").authors)
+    assert [place and place.number for place in places] == [None, 0]
+    neither = author_places(doc("1", "Roe, Rita", "Roe, Ron").authors, doc("2", "Roe, R").authors)
+    assert neither == [None, None]

@@ -23,7 +23,7 @@ from homonym.commands.extract import extract
 from homonym.commands.update import update
 from homonym.corpus import epoch, table_changes
 from homonym.corpus.epoch import file_digest
-from homonym.errors import InputError
+from homonym.errors import InputError, OutputError
 from homonym.io.result_directory import (
     AUTHORS,
     BAGS,
@@ -388,3 +388,13 @@ def test_updated_and_decided_results_are_sound(result: Path, tmp_path: Path) -> 
     assert check(result, repair=True).problems == []
     assert "<strong>After update 1, 20" in (result / REPORT).read_text()
     assert (result / AUTHORS).read_bytes() == before
+
+
+def test_updated_result_without_its_note_is_refused(result: Path, tmp_path: Path) -> None:
+    update(result, write(tmp_path / "more.jsonl", FILLERS[8:9]), keep_epoch=True)
+    (result / CORPUS).unlink()
+    assert only_problem(result).startswith(f"{result / CORPUS}: it is missing; ")
+    with pytest.raises(InputError, match=r"corpus.json is missing; restore a copy"):
+        update(result)
+    with pytest.raises(OutputError, match="was updated, and a new run would lose its author ids"):
+        disambiguate(tmp_path / "more.jsonl", result, Settings(kappa=7))

@@ -19,11 +19,12 @@ from homonym.commands.decide import decide
 from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
+from homonym.commands.update import update
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.decision_state import decision_state
 from homonym.corpus.decision_store import NewDecision, add_decisions, read_decisions
 from homonym.errors import HomonymError, InputError, OutputError
-from homonym.io.result_directory import DECISIONS, MENTIONS
+from homonym.io.result_directory import AUTHORS, DECISIONS, MENTIONS
 from homonym.settings import Settings
 from tests.commands.test_explain import FILLERS, ORCID, OTHER_ORCID, PAPERS, paper
 from tests.commands.test_result_directory import write
@@ -187,6 +188,38 @@ def test_table_is_not_imported_where_an_id_means_another_person(result: Path, tm
     text = (tmp_path / "mine.csv").read_text("utf-8-sig").replace("d2#0", "d2#1")
     (tmp_path / "mine.csv").write_text(text)
     assert decisions(other, table=tmp_path / "mine.csv").imported == 1
+
+
+def test_exported_table_of_ids_with_blanks_is_imported(tmp_path: Path) -> None:
+    records = [dict(one) for one in RECORDS]
+    records[0]["id"] = " d1 "
+    result = disambiguate(write(tmp_path / "in.jsonl", records), tmp_path / "spaced", Settings(kappa=7)).output
+    copy = Path(shutil.copytree(result, tmp_path / "copy"))
+    decide(result, "unsure", " d1 #0", "d2#0", reason="x", user="ann")
+    table = tmp_path / "mine.csv"
+    exported = decisions(result, export=table)
+    assert decisions(copy, table=table).rows == exported.rows
+
+
+def test_update_goes_on_with_an_imported_table_if_the_file_of_decisions_is_lost(result: Path, tmp_path: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")
+    decide(result, "name", "d1#0", "Shown, Name", reason="x", user="ann")
+    update(result)
+    table = tmp_path / "mine.csv"
+    decisions(result, export=table)
+    lines = table.read_text("utf-8-sig").splitlines(keepends=True)
+    table.write_text("".join(line for line in lines if "Shown, Name" not in line))
+    (result / DECISIONS).unlink()
+    with pytest.raises(InputError, match=r"row 2 was applied, but .* missing; .* import an exported table"):
+        update(result)
+    imported = decisions(result, table=table)
+    assert [(row.number, row.kind) for row in imported.rows] == [(3, "different")]
+    assert imported.pending == {3}
+    assert any("the next update takes back those that are not in" in text for text in imported.warnings)
+    update(result)
+    assert check(result).problems == []
+    assert "Shown, Name" not in pq.read_table(result / AUTHORS)["name"].to_pylist()
+    assert author_of(result, "d1#0") != author_of(result, "d2#0")
 
 
 def test_table_of_pairs_is_imported(result: Path, tmp_path: Path) -> None:

@@ -324,3 +324,18 @@ def test_decisions_made_while_updates_swap_directories_are_all_kept(tmp_path: Pa
     assert found - {"a#0"} == {f"{user}{number}#0" for user in "xy" for number in range(each)}
     assert swaps > 10
     assert os.listdir(tmp_path) == ["result"]
+
+
+def test_decisions_are_read_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """As on a full disk: SQLite cannot make the files that it puts next to a database."""
+    add_decisions(tmp_path, [new()])
+    for name in (f"{DECISIONS}-wal", f"{DECISIONS}-shm"):
+        (tmp_path / name).unlink(missing_ok=True)
+    program = (
+        "import resource, sys; from pathlib import Path\n"
+        "from homonym.corpus.decision_store import read_decisions\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "print([row.user for row in read_decisions(Path(sys.argv[1]))])"
+    )
+    done = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True, check=True)
+    assert done.stdout == "['ann']\n"

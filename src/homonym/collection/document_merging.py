@@ -14,7 +14,7 @@ The result does not depend on the order of the copies:
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -203,10 +203,16 @@ def _find_by_name(places: list[Place | None], authors: Sequence[Author], best: S
     found = {number: index.find(authors[number].name) for number, place in enumerate(places) if place is None}
     if None in found.values():
         _find_by_parsed_name(found, authors, [best[number] for number in free])
-    times = Counter(found.values())
+    candidates: dict[int, list[int]] = defaultdict(list)
     for number, place in found.items():
-        if place is not None and times[place] == 1:
-            places[number] = Place(free[place], by_name=True)
+        if place is not None:
+            candidates[place].append(number)
+    for place, numbers in candidates.items():
+        if len(numbers) > 1:  # "Doe, J" and "Doe, Jane" can both be "Doe, J", who is the one with the same name
+            name = folded(best[free[place]].name)
+            numbers = [number for number in numbers if folded(authors[number].name) == name]
+        if len(numbers) == 1:
+            places[numbers[0]] = Place(free[place], by_name=True)
 
 
 def _find_by_parsed_name(found: dict[int, int | None], authors: Sequence[Author], free: Sequence[Author]) -> None:

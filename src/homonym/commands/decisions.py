@@ -40,6 +40,8 @@ class DecisionList:
 
     def status(self, row: Decision) -> str:
         """Whether a decision is in force, or which other one is the reason that it is not."""
+        from homonym.corpus.decision_state import is_about_one
+
         state = self.state
         if by := state.undone.get(row.number):
             return f"undone by {by.number}"
@@ -47,7 +49,7 @@ class DecisionList:
             return f"replaced by {by.number}"
         if overruled := state.overruled.get(row.number):
             return f"overruled by {', '.join(str(one.number) for one in overruled.by)}"
-        return "in force"
+        return "without effect, because both are one mention now" if is_about_one(row) else "in force"
 
     def to_json(self) -> list[dict[str, Any]]:
         """All decisions as JSON values, with their status, and whether the tables of the result show it."""
@@ -110,13 +112,14 @@ def decisions(
     folder = require_result(result, MENTIONS)
     require_utf8(os.path.realpath(folder))
     output = _export_path(export, folder, table)
-    imported, known = None, 0
+    imported, known, lost = None, 0, 0
     if table is not None:
         read = import_decisions(
             Path(table), folder, user=user_name(user), reason=reason or f"imported from {Path(table).name}"
         )
         fresh = not_decided_yet(read, decision_state(read_decisions(folder)).active)
-        imported, known = len(add_decisions(folder, fresh)) if fresh else 0, len(read) - len(fresh)
+        lost = _lost_rows(folder)
+        imported, known = len(add_decisions(folder, fresh, after=lost)) if fresh else 0, len(read) - len(fresh)
     if undo is not None:
         add_undo(folder, undo, user=user_name(user), reason=reason or "")
     rows = read_decisions(folder)
@@ -124,8 +127,25 @@ def decisions(
     if output:
         export_decisions(output, folder, state)
     warnings = [overruled_sentence(one) for one in state.overruled.values()]
+    if imported and lost:
+        warnings.append(
+            f"rows up to {lost} were applied and are lost; the next update takes back those that are not in {table}."
+        )
     pending, missing = pending_rows(folder, rows, state), missing_targets(folder, state.active)
     return DecisionList(rows, state, imported, known, warnings, pending, missing, output)
+
+
+def _lost_rows(folder: Path) -> int:
+    """The number of the last applied row if the file of decisions lacks it; else 0.
+
+    Rows that are imported into such a result get larger numbers, so that the next update applies them as new ones.
+    """
+    from homonym.corpus.applied_decisions import lost_decisions
+    from homonym.corpus.decision_store import read_decisions
+    from homonym.corpus.epoch import read_note
+
+    note, rows = read_note(folder), read_decisions(folder)
+    return (note.decisions or 0) if lost_decisions(folder, note, rows[-1].number if rows else 0) else 0
 
 
 def _export_path(export: str | Path | None, folder: Path, table: str | Path | None) -> Path | None:

@@ -287,11 +287,13 @@ def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
 
 def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks]:
     """Let the result have the authors of a new run, and carry ids over."""
-    from homonym.corpus.rebuilding import carry_over, take_files
+    from homonym.corpus.rebuilding import carry_over, renames_by_merging, take_files
+    from homonym.corpus.updating import with_renames
 
     with run.stages.stage("match"):
+        merged = renames_by_merging(plan, fresh)
         take_files(fresh, plan.folder, run.log.inputs)
-        return carry_over(plan, fresh)
+        return carry_over(with_renames(plan, merged), fresh, merged)
 
 
 def _begin_epoch(run: Run, plan: UpdatePlan, fresh: Path) -> UpdatePlan:
@@ -422,7 +424,7 @@ def _updated(
         },
         mentions={
             "added": len(after.keys() - before.keys()),
-            "removed": len(before.keys() - after.keys()),
+            "removed": len(touched.before) - len(before.keys() & after.keys()),
             "renamed": sum(new in after for new in touched.renamed.values()),
             "other author": sum(after[one] != author for one, author in before.items() if one in after),
         },

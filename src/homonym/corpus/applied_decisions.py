@@ -54,7 +54,7 @@ def lost_decisions(result: Path, note: CorpusNote, last: int) -> str | None:
         return None
     return (
         f"{result / DECISIONS} lacks decisions: row {applied} was applied, but the last row is {last or 'missing'}; "
-        "restore a copy of the file, or make the result again with homonym disambiguate."
+        "restore a copy of the file, or import an exported table: homonym decisions RESULT --import TABLE."
     )
 
 

@@ -27,7 +27,7 @@ from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import ids_of_wrong_records, lost_decisions
 from homonym.corpus.decision_store import Decision, integrity_problem, read_decisions
 from homonym.corpus.decision_targets import missing_mentions
-from homonym.corpus.epoch import CorpusNote, changed_files, read_note
+from homonym.corpus.epoch import CorpusNote, changed_files, read_note, was_updated
 from homonym.errors import HomonymError, InputError, counted, first_line
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import (
@@ -311,8 +311,8 @@ def _broken_files(result: Path) -> Iterator[Inconsistency]:
     required = {SETTINGS, LOG, REPORT, MENTIONS, AUTHORS}
     if (result / DOCUMENTS).exists() or (result / FREQUENCIES).exists():
         required |= {MASSES, DOCUMENTS, FREQUENCIES, NAMES}
-    if (result / CORPUS).exists():
-        required |= {IDS, EVENTS}
+    if was_updated(result):
+        required |= {CORPUS, IDS, EVENTS}
     elif FREQUENCIES in required and has_present_format(result):
         required.add(BAGS)  # later, the note of the last update says whether it must be there
     for name, read in readers.items():

@@ -28,7 +28,7 @@ from homonym.clustering.arrays import connected_components
 from homonym.clustering.union_find import UnionFind
 from homonym.constraints.evidence import UserPairs
 from homonym.corpus.decision_state import RELATIONS, DecisionState, decision_state
-from homonym.corpus.decision_store import DIFFERENT, IS, SAME, WRONG_RECORD, Decision, read_decisions
+from homonym.corpus.decision_store import DIFFERENT, IS, SAME, UNDO, WRONG_RECORD, Decision, read_decisions
 from homonym.corpus.ids import NO_IDS, GivenIds
 
 Pair = tuple[int, int, bool]
@@ -72,13 +72,20 @@ def _causes(rows: Iterable[Decision], state: DecisionState) -> tuple[Cause, ...]
     return tuple(found)
 
 
+def _named(rows: Iterable[Decision]) -> set[str]:
+    """The mentions that decisions are about."""
+    of_mentions = (row for row in rows if row.kind not in {WRONG_RECORD, UNDO})
+    return {one for row in of_mentions for one in (row.mention_a, row.mention_b, *row.members) if one}
+
+
 @dataclass(frozen=True)
 class Decided:
     """All that the decisions in force say, by mention id.
 
     `last` is the number of the last row that was read, an undo included. `left` has the mentions that are not an author
     or left it, each with the mentions of that author. `moved` has the mentions that are an author, each with a mention
-    of that author. `find_causes` finds what decisions and undos may have caused; few updates need that.
+    of that author. `find_causes` finds what decisions and undos may have caused, and `find_named` the mentions of all
+    decisions, undone ones included; few updates need these.
     """
 
     pairs: tuple[tuple[str, str, bool], ...] = ()
@@ -89,6 +96,7 @@ class Decided:
     last: int = 0
     left: Mapping[str, Sequence[str]] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
+    find_named: Callable[[], set[str]] = set
 
     @classmethod
     def read(cls, result: Path, renames: Path | None = None) -> Decided:
@@ -99,7 +107,7 @@ class Decided:
         return cls(
             pairs, state.names, frozenset(state.wrong_records), frozenset(state.curated), partial(_causes, rows, state),
             rows[-1].number if rows else 0, _left(state.active),
-            {row.mention_a: row.mention_b for row in state.active if row.kind == IS},
+            {row.mention_a: row.mention_b for row in state.active if row.kind == IS}, partial(_named, rows),
         )  # fmt: skip
 
     @property

@@ -16,6 +16,7 @@ from homonym.constraints.evidence import DIFFERENT, SAME
 from homonym.corpus.decision_state import RELATIONS, DecisionState, Overruled, document_of
 from homonym.corpus.decision_store import WRONG_RECORD, Decision
 from homonym.corpus.decision_targets import DecisionTarget
+from homonym.corpus.renamed_mentions import GoneMention
 from homonym.errors import word_list
 from homonym.io.result_directory import AUTHORS, DOCUMENTS
 from homonym.io.tables import look_up
@@ -46,6 +47,8 @@ def what_was_said(row: Decision) -> str:
 
 
 def _current(given: str, mention: str) -> str:
+    gone = GoneMention.parse(mention)
+    mention = gone.mention_id if gone else mention
     is_mention = mention and not AUTHOR_ID.fullmatch(given)
     return f"{mention} (then {given})" if is_mention and given != mention else given
 

@@ -106,7 +106,7 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
     """
     rows = list(rows)
     state = DecisionState(undone=undone_rows(rows))
-    valid = [row for row in rows if row.kind != UNDO and row.number not in state.undone]
+    valid = [row for row in rows if row.kind != UNDO and row.number not in state.undone and not is_about_one(row)]
     newest_first = sorted(valid, key=itemgetter(0), reverse=True)
     statements = _Statements(newest_first)
     singles: dict[tuple[str, str], Decision] = {}
@@ -120,6 +120,11 @@ def decision_state(rows: Iterable[Decision]) -> DecisionState:
     state.active.reverse()
     state.pairs.update(statements.named_pairs())
     return state
+
+
+def is_about_one(row: Decision) -> bool:
+    """Whether both mentions of a decision are one now: their documents have become one. Then it says nothing."""
+    return row.kind in RELATIONS and row.mention_a == row.mention_b
 
 
 def _weigh(

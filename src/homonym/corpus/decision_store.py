@@ -135,12 +135,15 @@ def _rows(connection: sqlite3.Connection, path: Path) -> list[Decision]:
         raise _damaged(path, f"a list of mentions cannot be read: {first_line(error)}") from error
 
 
-def add_decisions(result: Path, new: Iterable[NewDecision]) -> list[Decision]:
-    """Append decisions in one transaction, and return them with their numbers when they are on the disk."""
+def add_decisions(result: Path, new: Iterable[NewDecision], *, after: int = 0) -> list[Decision]:
+    """Append decisions in one transaction, and return them with their numbers when they are on the disk.
+
+    The first gets the number after the last row, and one that is larger than `after`.
+    """
     chosen = [(one, *_texts(one)) for one in new]
     now = _now()
     with _writing(result) as connection:
-        first = _last_number(connection) + 1
+        first = max(_last_number(connection), after) + 1
         added = [
             Decision(
                 first + place, one.time or now, user, one.kind, a, b, one.mention_a, one.mention_b, reason, None,
@@ -287,14 +290,37 @@ def _opened(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
 
 def _connect(path: Path, *, writing: bool) -> sqlite3.Connection:
     """A connection without implicit transactions. Nothing is written next to a file that cannot be written."""
-    place = "file:" + quote(os.path.abspath(path))
     if writing:
-        options = "mode=rwc"
-    elif os.access(path.parent, os.W_OK) and os.access(path, os.W_OK):
-        options = "mode=rw"
-    else:  # SQLite needs to create an index of the WAL, unless the file cannot change
-        options = "mode=ro" if os.path.exists(f"{path}-wal") else "mode=ro&immutable=1"
-    return sqlite3.connect(f"{place}?{options}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+        return _connection(path, "mode=rwc")
+    if os.access(path.parent, os.W_OK) and os.access(path, os.W_OK):
+        connection = _connection(path, "mode=rw")
+        if _can_read(connection) or _has_wal(path):
+            return connection
+        connection.close()
+    # SQLite needs to create an index of the WAL, unless the file cannot change. That fails if the disk is full.
+    return _connection(path, "mode=ro" if _has_wal(path) else "mode=ro&immutable=1")
+
+
+def _has_wal(path: Path) -> bool:
+    """Whether rows may be in the WAL and not yet in the file."""
+    wal = f"{path}-wal"
+    return os.path.exists(wal) and os.path.getsize(wal) > 0
+
+
+def _connection(path: Path, options: str) -> sqlite3.Connection:
+    place = f"file:{quote(os.path.abspath(path))}?{options}"
+    return sqlite3.connect(place, uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+
+
+def _can_read(connection: sqlite3.Connection) -> bool:
+    """Whether SQLite can create the files that it needs for reading."""
+    try:
+        _has_tables(connection)
+    except sqlite3.OperationalError as error:
+        return not error.sqlite_errorname.startswith(("SQLITE_IOERR", "SQLITE_FULL", "SQLITE_CANTOPEN"))
+    except (sqlite3.Error, UnicodeDecodeError):
+        pass  # a damaged file is reported where it is read
+    return True
 
 
 def _require_own_files(path: Path) -> None:

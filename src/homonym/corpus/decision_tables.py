@@ -18,12 +18,17 @@ from homonym.constraints.evidence import COLUMNS as PAIR_COLUMNS
 from homonym.constraints.evidence import MEMBERS, mention_list
 from homonym.corpus.decision_state import RELATIONS, DecisionState
 from homonym.corpus.decision_store import IS, IS_NOT, KINDS, NAME, WRONG_RECORD, Decision, NewDecision
-from homonym.corpus.decision_targets import display_name, names_of_mentions, unknown_documents, unknown_mentions
+from homonym.corpus.decision_targets import (
+    display_name,
+    names_of_mentions,
+    unknown_documents,
+    unknown_mentions,
+)
+from homonym.corpus.renamed_mentions import GoneMention, have_other_names
 from homonym.errors import InputError, counted
 from homonym.io.outputs import write_atomic
 from homonym.io.table_text import csv_text
 from homonym.io.tables import TableReader, open_table
-from homonym.names.parse import parse_name
 
 NAME_COLUMNS = ("name_a", "name_b")
 MORE_COLUMNS = ("kind", "a", "b", "user", "time", "reason", MEMBERS, *NAME_COLUMNS)
@@ -44,20 +49,28 @@ def export_decisions(path: Path, result: Path, state: DecisionState) -> None:
     """Write the decisions in force about a result as CSV, safe for spreadsheets.
 
     Of the mentions of an author that a mention is not, those are left out that newer decisions say otherwise about.
+    A mention that is gone has its former id and name.
     """
     rows = list(state.active)
-    names = names_of_mentions(result, {one for row in rows for one in (row.mention_a, row.mention_b) if one})
+    mentions = {one for row in rows for one in (row.mention_a, row.mention_b) if one}
+    names = names_of_mentions(result, mentions)
+    names |= {one: gone.name for one in mentions if (gone := GoneMention.parse(one))}
     write_atomic(path, csv_text([COLUMNS, *(_cells(row, state, names) for row in rows)], excel=True))
 
 
 def _cells(row: Decision, state: DecisionState, names: Mapping[str, str]) -> tuple[str, ...]:
-    apart = [one for one in row.members if state.are_apart(row.mention_a, one)]
+    apart = [_former_id(one) for one in row.members if state.are_apart(row.mention_a, one)]
     members = orjson.dumps(apart).decode() if apart else ""
     relation = RELATIONS.get(row.kind, row.kind)
     return (
-        row.mention_a, row.mention_b, relation, row.kind, row.a, row.b, row.user, row.time, row.reason, members,
-        names.get(row.mention_a, ""), names.get(row.mention_b, ""),
+        _former_id(row.mention_a), _former_id(row.mention_b), relation, row.kind, row.a, row.b, row.user, row.time,
+        row.reason, members, names.get(row.mention_a, ""), names.get(row.mention_b, ""),
     )  # fmt: skip
+
+
+def _former_id(mention: str) -> str:
+    gone = GoneMention.parse(mention)
+    return gone.mention_id if gone else mention
 
 
 def import_decisions(path: Path, result: Path, *, user: str, reason: str) -> list[NewDecision]:
@@ -94,7 +107,9 @@ def _read_rows(table: TableReader, columns: list[str], user: str, reason: str) -
 
 def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | None:
     """The decision of a row; a ValueError says what is wrong with it."""
-    a, b = cells["mention_a"].strip(), cells["mention_b"].strip()
+    a, b = cells["mention_a"], cells["mention_b"]
+    if not cells["kind"]:  # a table of pairs that a user wrote; ids in exported tables may begin or end with a blank
+        a, b = a.strip(), b.strip()
     relation = cells["relation"].strip().lower()
     kind = cells["kind"].strip().lower() or relation
     if kind not in KINDS:
@@ -150,7 +165,7 @@ def _require_names(table: TableReader, result: Path, found: Sequence[_TableRow])
         (row.number, one, name)
         for row in found
         for one, name in row.names.items()
-        if names.get(one) and _key_of_name(names[one]) != _key_of_name(name)
+        if names.get(one) and have_other_names(names[one], name)
     ]
     if others:
         number, mention, name = others[0]
@@ -159,12 +174,6 @@ def _require_names(table: TableReader, result: Path, found: Sequence[_TableRow])
             f"other authors of the document; {counted(len({row for row, *_ in others}), 'row')} of the table cannot be "
             "used. Correct the ids of such rows, or empty the name if the person is the same; nothing was imported."
         )
-
-
-def _key_of_name(text: str) -> tuple[str, str]:
-    """Surname and first initial."""
-    name = parse_name(text)
-    return name.surname, name.initials[:1]
 
 
 def not_decided_yet(new: Sequence[NewDecision], active: Sequence[Decision]) -> list[NewDecision]:

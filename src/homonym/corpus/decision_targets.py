@@ -25,6 +25,7 @@ from homonym.corpus.decision_store import (
     read_decisions,
 )
 from homonym.corpus.ids import current_id, retired_text
+from homonym.corpus.renamed_mentions import GoneMention, have_other_names
 from homonym.errors import InputError, OutputError, counted
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
 from homonym.io.tables import look_up
@@ -236,8 +237,16 @@ def missing_targets(result: Path, decisions: Iterable[Decision]) -> dict[int, li
     mentions = {one for row, is_document in rows if not is_document for one in (row.mention_a, row.mention_b) if one}
     unknown = unknown_mentions(result, mentions) if mentions else set()
     unknown |= unknown_documents(result, {row.mention_a for row, is_document in rows if is_document})
-    lacking = {row.number: [one for one in (row.mention_a, row.mention_b) if one in unknown] for row, _ in rows}
+    shown = _shown_ids(result, unknown)
+    lacking = {row.number: [shown[one] for one in (row.mention_a, row.mention_b) if one in unknown] for row, _ in rows}
     return {number: found for number, found in lacking.items() if found}
+
+
+def _shown_ids(result: Path, unknown: Iterable[str]) -> dict[str, str]:
+    """Former ids of mentions that are gone. If another mention has this id now, the name follows it."""
+    former = {one: gone.mention_id if (gone := GoneMention.parse(one)) else one for one in unknown}
+    free = unknown_mentions(result, former.values()) if former else set()
+    return {one: own if own in free else one for one, own in former.items()}
 
 
 def missing_mentions(result: Path, rows: Sequence[Decision]) -> str | None:
@@ -251,13 +260,32 @@ def missing_mentions(result: Path, rows: Sequence[Decision]) -> str | None:
     return f"decision {number} is about the mention {mentions[0]!r}, which the result does not have{more}"
 
 
+def _other_people(shown: Path, folder: Path, rows: Sequence[Decision]) -> str | None:
+    """Which decision in force is about a mention that is of another person in a new result; None if there is none."""
+    active = [row for row in decision_state(rows).active if row.kind != WRONG_RECORD]
+    mentions = {one for row in active for one in (row.mention_a, row.mention_b) if one}
+    if not mentions or not (shown / MENTIONS).exists():
+        return None
+    former, names = (names_of_mentions(where, mentions) for where in (shown, folder))
+    for row in active:
+        for one in (row.mention_a, row.mention_b):
+            if one in former and have_other_names(former[one], names.get(one)):
+                return (
+                    f"decision {row.number} is about the mention {one!r}, which was {former[one]!r} and is "
+                    f"{names.get(one)!r} now"
+                )
+    return None
+
+
 def require_decided_mentions(shown: Path, folder: Path) -> list[str]:
     """Fail if a new result, in `folder`, lacks a mention that decisions about the former one, `shown`, are about.
+
+    A mention is also lacking if another person has its place.
 
     Returns a warning if there are decisions, because a new run does not apply them.
     """
     rows = read_decisions(shown)
-    if missing := missing_mentions(folder, rows):
+    if missing := missing_mentions(folder, rows) or _other_people(shown, folder, rows):
         raise OutputError(
             f"{shown} has decisions of users, and a new result would leave some without their authors ({missing}); "
             f"name another directory, or undo such decisions with: homonym decisions {shown} --undo NUMBER"

@@ -37,7 +37,9 @@ from homonym.io.result_directory import (
     CONFIDENCE,
     CORPUS,
     DOCUMENTS,
+    EVENTS,
     FILES,
+    IDS,
     LOG,
     MARKER,
     MENTIONS,
@@ -78,8 +80,13 @@ class CorpusNote:
     decisions: int | None = 0
 
 
+def was_updated(result: Path) -> bool:
+    """Whether a result was ever updated: it has one of the files that every update writes."""
+    return any((result / name).exists() for name in (CORPUS, IDS, EVENTS))
+
+
 def read_note(result: Path) -> CorpusNote:
-    """The note of a result; before the first update, the note of the run."""
+    """The note of a result; before the first update, the note of the run. Fails if an updated result has none."""
     path = result / CORPUS
     try:
         found = orjson.loads(path.read_bytes())
@@ -90,6 +97,8 @@ def read_note(result: Path) -> CorpusNote:
             int(found["decisions"]) if "decisions" in found else None,
         )  # fmt: skip
     except FileNotFoundError:
+        if was_updated(result):
+            raise InputError(f"{path} is missing; restore a copy of the directory.") from None
         return CorpusNote()
     except OSError as error:
         raise unreadable(path, error) from error

@@ -21,13 +21,18 @@ from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
 from homonym.corpus.recomputing import recompute_bags
+from homonym.corpus.renamed_mentions import moved_mentions
 from homonym.corpus.updating import (
     TouchedBlocks,
     UpdatePlan,
     ages_of,
     authors_of_mentions,
     inherited_rows,
+    mentions_by_document,
+    new_rows,
     nullable_rows,
+    renamed_keys,
+    rows_by_document,
     show_decisions,
     without_decisions,
 )
@@ -50,7 +55,7 @@ from homonym.io.result_directory import (
     UNDECIDED,
     VARIANTS,
 )
-from homonym.io.tables import reading_result_file, write_table
+from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import Settings, load_settings
 
@@ -173,14 +178,33 @@ def _keep_record_ids(folder: Path, fresh: Path) -> None:
     os.replace(fresh / "changed.parquet", fresh / DOCUMENTS)
 
 
-def carry_over(plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks]:
-    """The rows of a new run with the ids of the authors before it, and with decisions."""
+def renames_by_merging(plan: UpdatePlan, fresh: Path) -> dict[str, str]:
+    """The mentions that have another id because a new run has made one document of several."""
+    documents = pq.read_table(fresh / DOCUMENTS, columns=["document_id", "record_ids"])
+    merged = documents.filter(pc.greater(pc.list_value_length(documents["record_ids"]), 1))
+    copies = dict(zip(merged["document_id"].to_pylist(), merged["record_ids"].to_pylist(), strict=True))
+    if not copies:
+        return {}
+    before = mentions_by_document(plan, {one for names in copies.values() for one in names})
+    after = rows_by_document(look_up(fresh / MENTIONS, "document_id", merged["document_id"].combine_chunks()))
+    renamed: dict[str, str] = {}
+    for document, names in copies.items():
+        for one in names:
+            renamed |= moved_mentions(before.get(one, []), after.get(document, []))
+    return renamed
+
+
+def carry_over(plan: UpdatePlan, fresh: Path, merged: Mapping[str, str]) -> tuple[UpdatePlan, TouchedBlocks]:
+    """The rows of a new run with the ids of the authors before it, and with decisions.
+
+    `merged` are the mentions that have another id because the run has made one document of several.
+    """
     old = pq.read_table(plan.place / MENTIONS)
     new = nullable_rows(pq.read_table(fresh / MENTIONS))
     touched = TouchedBlocks(before=authors_of_mentions(old))
     base_before = authors_of_mentions(without_decisions(plan.place, old))
-    touched.renamed = _renamed(plan, old, new)
-    origin = {touched.renamed.get(mention, mention): author for mention, author in base_before.items()}
+    touched.renamed = _renamed(plan, old, merged)
+    origin = renamed_keys(base_before, touched.renamed)
     mention_ids = new["mention_id"].to_pylist()
     former = [origin.get(mention) for mention in mention_ids]
     coded = new["author_id"].combine_chunks().dictionary_encode()
@@ -197,11 +221,14 @@ def carry_over(plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks
     return plan, touched
 
 
-def _renamed(plan: UpdatePlan, old: pa.Table, new: pa.Table) -> dict[str, str]:
-    """Mentions of changed documents that have another id now."""
-    changed = pa.array(sorted(plan.changes.changed), pa.string())
-    before, after = (rows.filter(pc.is_in(rows["document_id"], changed)) for rows in (old, new))
-    return inherited_rows(after, before, plan.changes.changed)[1]
+def _renamed(plan: UpdatePlan, old: pa.Table, merged: Mapping[str, str]) -> dict[str, str]:
+    """Mentions of changed and merged documents that have another id now."""
+    renamed: dict[str, str] = {}
+    if plan.changes.changed:
+        documents = pa.array(sorted(plan.changes.changed), pa.string())
+        before, after = (rows.filter(pc.is_in(rows["document_id"], documents)) for rows in (old, new_rows(plan)))
+        renamed = inherited_rows(after, before, plan.changes.changed)[1]
+    return {one: merged.get(new, new) for one, new in ({one: one for one in merged} | renamed).items()}
 
 
 def _names(fresh: list[str], kept: dict[int, str], plan: UpdatePlan, rows: pa.Table) -> list[str]:

@@ -3,31 +3,133 @@
 The id of a mention contains its position on the document. If a document comes again with an additional first author,
 its mentions get new ids, and an old id may now belong to another mention. Decisions store the mention ids of their
 time, so each rename has the number of the last decision before it.
+
+A mention that is gone gets an id with its name, which no other mention can have. If its document has an author of that
+name again, the mention gets the id of this author.
 """
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from homonym.collection.document_merging import Place, author_places
 from homonym.io.result_directory import RENAMED
 from homonym.io.tables import read_or_empty, write_table
+from homonym.names.parse import parse_name
+from homonym.records.model import Author
 from homonym.schema import RENAMED_ROWS
 
-_GONE = " (gone"
+_GONE = re.compile(r"(?P<mention>.*#[0-9]+) \(gone: (?P<name>.*)\)", re.DOTALL)
 
 
-def gone_mention(mention: str) -> str:
-    """An id for a mention that is gone, because another mention has its id now.
+Row = Mapping[str, Any]
+"""A row of the table of mentions."""
 
-    >>> gone_mention("W1#0")
-    'W1#0 (gone)'
+
+class GoneMention(NamedTuple):
+    """A mention that the result lacks: the id and the name that it had."""
+
+    mention_id: str
+    name: str
+
+    @property
+    def own_id(self) -> str:
+        """The id that decisions about the mention have now.
+
+        >>> GoneMention("W1#0", "Doe, J").own_id
+        'W1#0 (gone: Doe, J)'
+        """
+        return f"{self.mention_id} (gone: {self.name})"
+
+    @classmethod
+    def parse(cls, text: str) -> GoneMention | None:
+        """The mention with this own id; None for a mention that is not gone.
+
+        >>> GoneMention.parse("W1#0 (gone: Doe, J)"), GoneMention.parse("W1#0")
+        (GoneMention(mention_id='W1#0', name='Doe, J'), None)
+        """
+        found = _GONE.fullmatch(text)
+        return cls(found["mention"], found["name"]) if found else None
+
+
+def have_other_names(one: str | None, other: str | None) -> bool:
+    """Whether two names are those of two people: other first initials, or neither surname contains the other.
+
+    >>> have_other_names("Müller, Jürgen", "Muller J K"), have_other_names("Doe, Jane", "Doe-Smith, J")
+    (False, False)
+    >>> have_other_names("Li, Xu", "Li, Wei"), have_other_names("Doe, J", "Roe, J")
+    (True, True)
     """
-    return f"{mention}{_GONE})"
+    a, b = parse_name(one or ""), parse_name(other or "")
+    words, others = {*a.surname.split()}, {*b.surname.split()}
+    is_part = a.surname == b.surname or (words and words <= others) or (others and others <= words)
+    return not is_part or a.initials[:1] != b.initials[:1]
+
+
+def is_same_person(place: Place | None, one: Row, other: Row) -> bool:
+    """Whether two mentions are one, where `place` says that the lists of authors have them at the same place.
+
+    A name that was not found in the other list may be a misspelling, but not of another surname with another initial.
+    """
+    if place is None or place.by_name:
+        return place is not None
+    a, b = parse_name(one["name"] or ""), parse_name(other["name"] or "")
+    return a.surname == b.surname or a.initials[:1] == b.initials[:1]
+
+
+def people_of(rows: Iterable[Row]) -> list[Author]:
+    """The authors of rows of the table of mentions."""
+    return [Author(row["position"], row["name"]) for row in rows]
+
+
+def gone_mentions(rows: Iterable[Row], names: Mapping[str, str] = {}, taken: Set[str] = frozenset()) -> dict[str, str]:
+    """The own ids of mentions that are gone, because their places are empty or have other people now.
+
+    `names` are those that mention ids have now, and `taken` the ids that belong to mentions from other places.
+    """
+    return {
+        own: GoneMention(own, row["name"] or "").own_id
+        for row in rows
+        if (own := row["mention_id"]) in taken or own not in names or have_other_names(names[own], row["name"])
+    }
+
+
+def returned_mentions(rows: Mapping[str, Sequence[Row]], known: Iterable[str]) -> dict[str, str]:
+    """The mentions that were gone, and are among new rows again. They are found by their names.
+
+    `rows` are those of each document in the order of its authors, and `known` may be own ids of mentions that are gone.
+    """
+    gone: dict[str, list[GoneMention]] = defaultdict(list)
+    for one in sorted(known):
+        if found := GoneMention.parse(one):
+            gone[found.mention_id.rpartition("#")[0]].append(found)
+    renamed: dict[str, str] = {}
+    for document in gone.keys() & rows.keys():
+        former = gone[document]
+        places = author_places(people_of(rows[document]), [Author(at, one.name) for at, one in enumerate(former)])
+        for row, place in zip(rows[document], places, strict=True):
+            if place and place.by_name:
+                renamed[former[place.number].own_id] = row["mention_id"]
+    return renamed
+
+
+def moved_mentions(before: Sequence[Row], after: Sequence[Row]) -> dict[str, str]:
+    """The mentions of a document that have another id in the document that it became part of, or that are gone."""
+    places = author_places(people_of(before), people_of(after)) if after else [None] * len(before)
+    pairs = zip(before, places, strict=True)
+    found = {
+        row["mention_id"]: after[place.number]["mention_id"]
+        for row, place in pairs
+        if place and is_same_person(place, row, after[place.number])
+    }
+    gone = gone_mentions(row for row in before if row["mention_id"] not in found)
+    return {one: new for one, new in (found | gone).items() if one != new}
 
 
 def _read(result: Path) -> pa.Table:
@@ -39,13 +141,9 @@ def append_renames(folder: Path, decision: int, renamed: Mapping[str, str]) -> N
     known = _read(folder)
     number = 1 + max(known["number"].to_pylist(), default=0)
     rows = [
-        {
-            "number": number, "decision": decision, "former_id": old,
-            # Two mentions that are gone are different ones.
-            "mention_id": new.replace(_GONE, f"{_GONE}, {number}"),
-        }
+        {"number": number, "decision": decision, "former_id": old, "mention_id": new}
         for old, new in sorted(renamed.items())
-    ]  # fmt: skip
+    ]
     write_table(folder / RENAMED, RENAMED_ROWS, [known, pa.Table.from_pylist(rows, schema=RENAMED_ROWS)])
 
 

@@ -14,7 +14,7 @@ same authors, or of authors with the same identifiers. All other rows are copied
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -48,13 +48,12 @@ from homonym.corpus.decided import (
     consistent_parts,
 )
 from homonym.corpus.decision_state import document_of
-from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.epoch import CorpusNote, add_counts, add_features
 from homonym.corpus.event_table import CREATED, GROWN, MERGED, MOVED, RETIRED, REVIVED, SPLIT, Event
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, GivenIds, ends_of_redirects, ids_of_blocks, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
-from homonym.corpus.renamed_mentions import append_renames, gone_mention
+from homonym.corpus.renamed_mentions import append_renames, gone_mentions, is_same_person, people_of, returned_mentions
 from homonym.corpus.table_changes import (
     read_identifiers,
     replace_authors,
@@ -75,7 +74,6 @@ from homonym.corpus.uniting import (
 from homonym.engines.base import DECIMALS
 from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS, PAIRS, UNDECIDED
 from homonym.io.tables import look_up, write_table
-from homonym.records.model import Author
 from homonym.schema import AUTHORS as MENTION_ROWS
 
 # Number of mentions that are clustered at once, unless a block is larger.
@@ -109,7 +107,7 @@ class TouchedBlocks:
     @property
     def origin(self) -> dict[str, str]:
         """The authors that the result has shown so far, by the mention ids that hold now."""
-        return _renamed_keys(self.before, self.renamed)
+        return renamed_keys(self.before, self.renamed)
 
     @property
     def is_changed(self) -> bool:
@@ -240,9 +238,15 @@ def authors_of_mentions(rows: pa.Table) -> dict[str, str]:
     return dict(zip(rows["mention_id"].to_pylist(), rows["author_id"].to_pylist(), strict=True))
 
 
-def _renamed_keys(authors: dict[str, str], renamed: Mapping[str, str]) -> dict[str, str]:
-    """Authors of mentions, by the ids that the mentions have now."""
-    return {renamed.get(one, one): author for one, author in authors.items()} if renamed else authors
+def renamed_keys(authors: dict[str, str], renamed: Mapping[str, str]) -> dict[str, str]:
+    """Authors of mentions, by the ids that the mentions have now.
+
+    If several mentions have become one, the author is that of the mention that kept its id.
+    """
+    if not renamed:
+        return authors
+    kept = {one: author for one, author in authors.items() if one not in renamed}
+    return {renamed[one]: author for one, author in authors.items() if one in renamed} | kept
 
 
 def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) -> tuple[pa.Table, dict[str, str]]:
@@ -251,8 +255,8 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
     A mention of a changed document is the same if its author is the same by name and position, in the same block.
     """
     if not changed:
-        return nullable_rows(new), _gone_mentions(leaving, {})
-    old, renamed = _by_document(leaving), dict[str, str]()
+        return nullable_rows(new), {}
+    old, renamed, kept = rows_by_document(leaving), dict[str, str](), set[str]()
     rows = new.to_pylist()
     by_document: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
@@ -261,29 +265,31 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
     for document, mentions in by_document.items():
         mentions.sort(key=_position)
         former = old.get(document, [])
-        places = author_places(_people(mentions), _people(former)) if former else []
+        places = author_places(people_of(mentions), people_of(former)) if former else []
         for row, place in zip(mentions, places, strict=False):
-            before = former[place.number] if place and place.by_name else None
-            if before and before["block"] == row["block"]:
+            before = former[place.number] if place else None
+            if before and place and place.by_name and before["block"] == row["block"]:
                 row |= {name: before[name] for name in MENTION_ROWS.names[5:]}
                 if before["mention_id"] != row["mention_id"]:
                     renamed[before["mention_id"]] = row["mention_id"]
-    return pa.Table.from_pylist(rows, schema=_NULLABLE), renamed | _gone_mentions(leaving, renamed)
-
-
-def _gone_mentions(leaving: pa.Table, renamed: Mapping[str, str]) -> dict[str, str]:
-    """Mentions that are gone: their id now belongs to another mention, and they got no other id."""
-    taken = {*renamed.values()} - renamed.keys()
-    return {one: gone_mention(one) for one in leaving["mention_id"].to_pylist() if one in taken}
+            if before and before["mention_id"] == row["mention_id"] and is_same_person(place, before, row):
+                kept.add(row["mention_id"])
+    kept |= renamed.keys()
+    left = [row for one in sorted(changed) for row in old.get(one, []) if row["mention_id"] not in kept]
+    renamed |= gone_mentions(left, {row["mention_id"]: row["name"] for row in rows}, {*renamed.values()})
+    return pa.Table.from_pylist(rows, schema=_NULLABLE), renamed
 
 
 def follow_renames(plan: UpdatePlan) -> UpdatePlan:
     """The plan with decisions and pairs by the mention ids after the update; the result gets the renames."""
-    renamed = _renamed_mentions(plan)
+    return with_renames(plan, _renamed_mentions(plan))
+
+
+def with_renames(plan: UpdatePlan, renamed: Mapping[str, str]) -> UpdatePlan:
+    """The plan with decisions and pairs after some mentions got another id; the result gets the renames."""
     if not renamed:
         return plan
-    last = max((row.number for row in read_decisions(plan.place)), default=0)
-    append_renames(plan.folder, last, renamed)
+    append_renames(plan.folder, plan.decided.last, renamed)
     pairs = plan.epoch.pairs
     if pairs:
         a, b = (tuple(renamed.get(one, one) for one in side) for side in (pairs.a, pairs.b))
@@ -293,16 +299,54 @@ def follow_renames(plan: UpdatePlan) -> UpdatePlan:
 
 
 def _renamed_mentions(plan: UpdatePlan) -> dict[str, str]:
-    """The mentions of changed documents that have another id after the update."""
-    if not plan.changes.changed:
+    """The mentions that have another id after the update."""
+    changes = plan.changes
+    if not changes.leaving and not len(changes.rows):
         return {}
-    documents = sorted(plan.changes.changed)
-    mentions = plan.new_part["mentions"]
-    mentions = mentions.filter(pc.is_in(mentions["document_id"], pa.array(documents, pa.string())))
-    return inherited_rows(_without_authors(mentions), _rows(plan, "document_id", documents), plan.changes.changed)[1]
+    named = plan.decided.find_named()
+    if plan.epoch.pairs:
+        named.update(plan.epoch.pairs.a, plan.epoch.pairs.b)
+    if not named and not changes.changed:
+        return {}
+    leaving = _rows(plan, "document_id", sorted(changes.leaving)) if changes.leaving else _no_rows()
+    return find_renames(new_rows(plan), leaving, changes, named)
 
 
-def _by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
+def find_renames(new: pa.Table, leaving: pa.Table, changes: DocumentChanges, named: Set[str]) -> dict[str, str]:
+    """The mentions that have another id after an update: those of changed documents, and some that users named.
+
+    `new` has the rows of new and changed documents, and `leaving` those of changed and removed ones. Mentions that
+    users named are gone with their document, and may come back with it.
+    """
+    own = new.filter(pc.is_in(new["document_id"], pa.array(sorted(changes.changed), pa.string())))
+    renamed = inherited_rows(own, leaving, changes.changed)[1]
+    removed = (row for row in leaving.to_pylist() if row["document_id"] in changes.removed)
+    renamed |= gone_mentions(row for row in removed if row["mention_id"] in named)
+    known = {*leaving["mention_id"].to_pylist()} - renamed.keys() | {*renamed.values()}
+    fresh = new.filter(pc.invert(pc.is_in(new["mention_id"], pa.array(sorted(known), pa.string()))))
+    return renamed | returned_mentions(rows_by_document(fresh), named)
+
+
+def new_rows(plan: UpdatePlan) -> pa.Table:
+    """The rows of the mentions of new and changed documents, without authors."""
+    return _without_authors(plan.new_part["mentions"]) if len(plan.changes.rows) else _no_rows()
+
+
+def _no_rows() -> pa.Table:
+    return nullable_rows(MENTION_ROWS.empty_table())
+
+
+def mentions_by_document(plan: UpdatePlan, documents: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """The rows of the mentions of some documents, as they are after new records and before decisions."""
+    wanted = pa.array(sorted(documents), pa.string())
+    leaving = pa.array(sorted(plan.changes.leaving), pa.string())
+    old = look_up(plan.place / MENTIONS, "document_id", wanted)
+    kept, new = old.filter(pc.invert(pc.is_in(old["document_id"], leaving))), new_rows(plan)
+    return rows_by_document(pa.concat_tables([nullable_rows(kept), new.filter(pc.is_in(new["document_id"], wanted))]))
+
+
+def rows_by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the table of mentions by document, in the order of the authors."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows.to_pylist():
         found[row["document_id"]].append(row)
@@ -313,10 +357,6 @@ def _by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
 
 def _position(row: Mapping[str, Any]) -> int:
     return int(row["position"])
-
-
-def _people(rows: Sequence[Mapping[str, Any]]) -> list[Author]:
-    return [Author(row["position"], row["name"]) for row in rows]
 
 
 def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:
@@ -731,7 +771,7 @@ def find_id_changes(
     old_ids, new_ids = {*before.values()}, {*after.values()}
     known = rows_of_ids(plan.known_ids, new_ids - old_ids)
     led_to = ends_of_redirects(plan.known_ids, {row["author_id"] for row in known if row["status"] != ACTIVE})
-    origin = _renamed_keys(before, renamed)
+    origin = renamed_keys(before, renamed)
     others = {mention: author for mention, author in after.items() if origin.get(mention) != author}
     if not others and old_ids == new_ids:
         return changes
@@ -741,6 +781,9 @@ def find_id_changes(
         if (old := origin.get(mention)) is not None:
             sources[author][old] += 1
             targets[old][author] += 1
+    for mention, new in renamed.items():  # several mentions may have become one
+        if mention in before and new in after and before[mention] not in {origin[new], after[new]}:
+            targets[before[mention]][after[new]] += 1
     came_from: dict[str, str | None] = {}
     why = _Reasons(plan.decided.find_causes(), origin, after, reason)
     for author in sorted(new_ids - old_ids):

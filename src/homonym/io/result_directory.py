@@ -167,7 +167,7 @@ def _require_replaceable(target: Path, shown: Path) -> None:
         raise OutputError(
             f"{shown} is not empty and not a result of homonym ({min(names)} is in it); name another directory."
         )
-    if CORPUS in names:
+    if not {CORPUS, IDS, EVENTS}.isdisjoint(names):
         raise OutputError(
             f"{shown} was updated, and a new run would lose its author ids and events; "
             "use homonym update --mode rebuild, or name another directory."

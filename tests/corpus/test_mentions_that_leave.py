@@ -1,0 +1,222 @@
+"""What becomes of decisions about mentions that leave, come back, or are on documents that become one."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from homonym.commands.check import check
+from homonym.commands.decide import decide
+from homonym.commands.decisions import decisions
+from homonym.commands.disambiguate import disambiguate
+from homonym.commands.update import Updated, update
+from homonym.corpus.ids import current_id
+from homonym.corpus.intake import DocumentChanges, no_documents
+from homonym.corpus.renamed_mentions import GoneMention, MentionRenames, moved_mentions, returned_mentions
+from homonym.corpus.updating import find_renames, nullable_rows
+from homonym.errors import OutputError
+from homonym.schema import AUTHORS
+from tests.support.living import SETTINGS, authors, document, make_result, require_consistent, write_documents
+from tests.support.profiles import examples
+
+SHOWN = "D0003#1"  # Li, Xu
+PARTNER = "D0001#0"  # Doe, J
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_result(tmp_path_factory.mktemp("leaving"), range(8))
+
+
+@pytest.fixture
+def result(first: Path, tmp_path: Path) -> Path:
+    place = Path(shutil.copytree(first, tmp_path / "result"))
+    decide(place, "same", SHOWN, PARTNER, reason="her page", user="ann")
+    update(place)
+    assert authors(place)[SHOWN] == authors(place)[PARTNER]
+    return place
+
+
+def correct(result: Path, *names: str, **options: Any) -> Updated:
+    """Update a result with another list of authors for the document that a decision is about."""
+    record = document(3) | {"authors": [{"name": name} for name in names]}
+    return update(result, write_documents(result.parent / "new.jsonl", [record]), keep_epoch=True, **options)
+
+
+def sound(result: Path) -> dict[str, str]:
+    require_consistent(result)
+    assert check(result).problems == []
+    return authors(result)
+
+
+@pytest.mark.slow
+def test_decision_is_not_applied_to_another_author_at_the_place_of_its_mention(result: Path) -> None:
+    correct(result, "Doe, J")
+    assert decisions(result).missing == {1: [SHOWN]}
+    done = correct(result, "Doe, J", "Zed, Quentin")
+    after = sound(result)
+    assert after[SHOWN] != after[PARTNER]
+    assert decisions(result).missing == {1: [f"{SHOWN} (gone: Li, Xu)"]}
+    assert done.mentions["added"] == 1
+    correct(result, "Li, Xu", "Zed, Quentin", "Doe, J")
+    after = sound(result)
+    assert after["D0003#0"] == after[PARTNER] != after[SHOWN]
+    assert "in force\tD0003#0 (then D0003#1) same D0001#0" in str(decisions(result))
+
+
+@pytest.mark.slow
+def test_decision_is_not_applied_to_an_author_who_replaces_its_mention(result: Path) -> None:
+    before = authors(result)
+    done = correct(result, "Doe, J", "Zed, Quentin")
+    after = sound(result)
+    assert after[SHOWN] not in {*before.values()}
+    assert done.mentions["added"] == done.mentions["removed"] == 1
+    assert done.events["created"] == 1
+    assert "moved" not in done.events
+    decisions(result, export=result.parent / "mine.csv")
+    with (result.parent / "mine.csv").open(newline="", encoding="utf-8-sig") as stream:
+        (row,) = csv.DictReader(stream)
+    assert (row["mention_a"], row["name_a"]) == (SHOWN, "Li, Xu")
+
+
+@pytest.mark.slow
+def test_corrected_given_name_keeps_its_decision(result: Path) -> None:
+    correct(result, "Doe, J", "Li, Xin")
+    after = sound(result)
+    assert after[SHOWN] == after[PARTNER]
+
+
+@pytest.mark.slow
+def test_decision_follows_its_mention_when_the_document_comes_again_with_another_order(result: Path) -> None:
+    update(result, remove=["D0003"], keep_epoch=True)
+    assert decisions(result).missing == {1: [SHOWN]}
+    correct(result, "Li, Xu", "Doe, J")
+    after = sound(result)
+    assert after["D0003#0"] == after[PARTNER]
+    assert decisions(result).rows[0].mention_a == "D0003#0"
+
+
+@pytest.mark.slow
+def test_rebuild_that_makes_one_document_of_two_keeps_decisions_and_ids(tmp_path: Path) -> None:
+    title = "Notes on roman silver coins of emperor Hadrian"
+    one = document(3) | {"title": title, "ids": {"pmid": "7700001"}}
+    other = document(3) | {"id": "E0003", "title": title, "ids": {"doi": "10.1000/b"}, "year": 1950}
+    others = [document(number) for number in range(8) if number != 3]
+    result = disambiguate(
+        write_documents(tmp_path / "in.jsonl", [*others, one, other]), tmp_path / "result", SETTINGS
+    ).output
+    decide(result, "same", "E0003#1", PARTNER, reason="her page", user="ann")
+    decide(result, "different", "E0003#0", "D0003#0", reason="two people", user="ann")
+    update(result)
+    alone = authors(result)["E0003#0"]
+    assert alone != authors(result)["D0003#0"]
+    both = one | {"id": "F0003", "ids": one["ids"] | other["ids"]}
+    done = update(result, write_documents(tmp_path / "new.jsonl", [both]), mode="rebuild")
+    after = sound(result)
+    assert "E0003#1" not in after
+    assert after["D0003#1"] == after[PARTNER]
+    assert current_id(result, alone) in {*after.values()}
+    assert "retired" not in done.events
+    assert done.mentions["removed"] == 2
+    listed = decisions(result)
+    assert "D0003#1 (then E0003#1) same D0001#0" in str(listed)
+    assert listed.status(listed.rows[1]) == "without effect, because both are one mention now"
+
+
+@pytest.mark.slow
+def test_new_run_does_not_replace_a_result_if_another_author_has_the_place_of_a_decided_mention(
+    first: Path, tmp_path: Path
+) -> None:
+    result = Path(shutil.copytree(first, tmp_path / "result"))
+    decide(result, "same", SHOWN, PARTNER, reason="her page", user="ann")
+    records = [document(number) for number in range(8)]
+    records[3]["authors"].reverse()
+    with pytest.raises(OutputError, match="decision 1 is about the mention 'D0003#1', which was 'Li, Xu' and is 'Doe"):
+        disambiguate(write_documents(tmp_path / "in.jsonl", records), result, SETTINGS)
+    assert authors(result) == authors(first)
+
+
+def row(mention: str, name: str | None) -> dict[str, Any]:
+    return {"mention_id": mention, "position": int(mention.rpartition("#")[2]), "name": name}
+
+
+def test_mention_comes_back_under_a_compatible_name_only() -> None:
+    gone = GoneMention("W1#0", "Doe, J").own_id
+    assert returned_mentions({"W1": [row("W1#0", "Roe, R"), row("W1#1", "Doe, Jane")]}, [gone]) == {gone: "W1#1"}
+    assert returned_mentions({"W1": [row("W1#0", "Doe, K")]}, [gone, "W1#0"]) == {}
+    assert returned_mentions({"W2": [row("W2#0", "Doe, J")]}, [gone]) == {}
+
+
+def test_hostile_names_and_ids_of_mentions_that_are_gone_are_found_again() -> None:
+    for mention, name in [("a#1 (gone: x)#0", "y"), ("b\n#2", "x (gone: W1#0)"), ("c#3", ""), ("d#4", "x)\n(y")]:
+        gone = GoneMention(mention, name)
+        assert GoneMention.parse(gone.own_id) == gone
+        assert GoneMention.parse(mention) is None
+
+
+def test_mentions_of_merged_documents_are_found_by_name() -> None:
+    before = [row("E#0", "Roe, R"), row("E#1", "Poe, Max"), row("E#2", "Zed, Q")]
+    after = [row("D#0", "Poe, M"), row("D#1", "Roe, Rita")]
+    assert moved_mentions(before, after) == {"E#0": "D#1", "E#1": "D#0", "E#2": "E#2 (gone: Zed, Q)"}
+    others = [row("D#0", "Roe, R"), row("D#1", "Poe, M"), row("D#2", "Zet, Q")]
+    assert moved_mentions(before, others) == {"E#0": "D#0", "E#1": "D#1", "E#2": "D#2"}, "a misspelling"
+    others[2]["name"] = "Kim, A"
+    assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Q)"
+
+
+PEOPLE = ["Doe, Jane", "Roe, Rita", "Li, Xu", "Poe, Max", "Zed, Q"]
+lists = st.lists(st.sampled_from(PEOPLE), max_size=4, unique=True)
+
+
+def mention_rows(names: list[str]) -> pa.Table:
+    """The rows of the mentions of one document."""
+    found = [
+        {
+            "mention_id": f"W1#{place}",
+            "document_id": "W1",
+            "position": place,
+            "name": name,
+            "block": name[:5].upper(),
+            "author_id": name,
+            "constraint": None,
+            "confidence": None,
+            "author_confidence": None,
+        }
+        for place, name in enumerate(names)
+    ]
+    return nullable_rows(pa.Table.from_pylist(found, schema=AUTHORS))
+
+
+@given(st.lists(lists, min_size=2, max_size=6), st.data())
+@settings(max_examples=examples(300), deadline=None)
+def test_decisions_follow_people_through_all_changes_of_a_record(states: list[list[str]], data: st.DataObject) -> None:
+    """An empty list of authors means that the document is removed. Each decision is about one person of its time."""
+    made: list[tuple[int, str, str]] = []
+    steps: list[tuple[int, dict[str, str]]] = []
+    before: list[str] = []
+    for after in states:
+        named = {MentionRenames(steps).current(mention, number) for number, mention, _ in made}
+        both = bool(before) and bool(after)
+        changes = DocumentChanges(
+            no_documents(),
+            changed=frozenset({"W1"} if both else ()),
+            removed=frozenset({"W1"} if before and not after else ()),
+        )
+        renamed = find_renames(mention_rows(after), mention_rows(before), changes, named)
+        if renamed:
+            steps.append((len(made), renamed))
+        if after:
+            place = data.draw(st.integers(0, len(after) - 1))
+            made.append((len(made) + 1, f"W1#{place}", after[place]))
+        for number, mention, name in made:
+            shown = MentionRenames(steps).current(mention, number)
+            expected = f"W1#{after.index(name)}" if name in after else None
+            assert shown == expected if expected else GoneMention.parse(shown)
+        before = after
