@@ -289,6 +289,7 @@ def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, Touch
 
     with run.stages.stage("match"):
         take_files(fresh, plan.folder, run.log.inputs)
+        plan.copied.clear()  # of files that the run has replaced
         return carry_over(plan, fresh)
 
 

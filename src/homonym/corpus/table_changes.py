@@ -34,7 +34,7 @@ from homonym.collection.layout import PLACED_IDENTIFIERS
 from homonym.collection.stored_bags import ROW_GROUP as BAGS_AT_ONCE
 from homonym.features.blocking import blocked_names
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
-from homonym.io.row_groups import FilePart, UnusualLayoutError, splice_row_groups
+from homonym.io.row_groups import FilePart, UnusualLayoutError, new_parts, splice_row_groups
 from homonym.io.tables import (
     SMALL_ROW_GROUP,
     column_limits,
@@ -69,7 +69,7 @@ def replace_documents(
     """Write the table of documents to a folder without some, and with changed and new ones.
 
     Changed documents stay where they are, and new ones come last, unless all are to be `in_order` again. Returns the
-    parts of the file, some of which were copied; none if it was written as a whole.
+    parts of the file, some of which were copied.
     """
     path = result / DOCUMENTS
     if not in_order:
@@ -81,8 +81,7 @@ def replace_documents(
                 return _splice(file, path, folder / DOCUMENTS, _RowChanges(gone, changed, new, DOCUMENTS_AT_ONCE))
         except UnusualLayoutError:
             pass  # a file that another program or version has written
-    _write_in_order(result, folder, DOCUMENTS, _MergedRows.of(DOCUMENTS, sorted(leaving), rows))
-    return []
+    return _write_in_order(result, folder, DOCUMENTS, _MergedRows.of(DOCUMENTS, sorted(leaving), rows))
 
 
 def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.Table) -> list[FilePart]:
@@ -97,8 +96,7 @@ def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.
             changes = _RowChanges(gone, STORED_BAGS.empty_table(), rows.sort_by("document_id"), BAGS_AT_ONCE)
             return _splice(file, path, folder / BAGS, changes)
     except UnusualLayoutError:
-        _write_in_order(result, folder, BAGS, _MergedRows.of(BAGS, sorted(leaving), rows))
-        return []
+        return _write_in_order(result, folder, BAGS, _MergedRows.of(BAGS, sorted(leaving), rows))
 
 
 class _RowChanges(NamedTuple):
@@ -221,14 +219,14 @@ def _write_merged(result: Path, folder: Path, name: str, rows: _MergedRows) -> l
                 with suppress(UnusualLayoutError):  # a file that another program or version has written
                     groups = _readable(path, _evenly_divided(_merged(file, rows, ranges), at_once))
                     return splice_row_groups(path, folder / name, groups, parquet_writing(schema))
-    _write_in_order(result, folder, name, rows)
-    return []
+    return _write_in_order(result, folder, name, rows)
 
 
-def _write_in_order(result: Path, folder: Path, name: str, rows: _MergedRows) -> None:
-    """Write a whole table with other rows in order."""
+def _write_in_order(result: Path, folder: Path, name: str, rows: _MergedRows) -> list[FilePart]:
+    """Write a whole table with other rows in order; returns the parts of the file."""
     schema, _, row_group = _ORDER[name]
     write_table(folder / name, schema, _all_merged(result / name, rows), row_group=row_group)
+    return new_parts(folder / name)
 
 
 def _all_merged(path: Path, rows: _MergedRows) -> Iterator[pa.Table]:

@@ -76,6 +76,16 @@ def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Tabl
     return parts
 
 
+def new_parts(path: Path) -> list[FilePart]:
+    """The parts of a Parquet file that was written as a whole; none if its row groups do not follow each other."""
+    try:
+        with plain_path(path) as plain, plain.open("rb") as stream:
+            groups = _Footer.read(stream).groups
+    except UnusualLayoutError:
+        return []
+    return [FilePart(len(MAGIC), None), *(FilePart(group.size, None) for group in groups)]
+
+
 # Tables that are written to memory together: Arrow needs as much time to begin a file as to write a small row group.
 _TABLES_AT_ONCE = 32
 
