@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -31,8 +31,10 @@ from homonym.collection.author_summaries import (
 )
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
 from homonym.collection.layout import PLACED_IDENTIFIERS
+from homonym.collection.packed_entries import is_packed, with_packed_entries
 from homonym.collection.stored_bags import ROW_GROUP as BAGS_AT_ONCE
 from homonym.features.blocking import blocked_names
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
 from homonym.io.row_groups import FilePart, UnusualLayoutError, new_parts, splice_row_groups
 from homonym.io.tables import (
@@ -57,7 +59,6 @@ _ORDER = {
     MENTIONS: (MENTION_ROWS, ("block", "document_id", "position", "mention_id"), SMALL_ROW_GROUP),
     AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), SMALL_ROW_GROUP),
     DOCUMENTS: (DOCUMENT_ROWS, ("document_id",), DOCUMENTS_AT_ONCE),
-    BAGS: (STORED_BAGS, ("document_id",), BAGS_AT_ONCE),
 }
 # Memory in bytes for the database of summaries.
 _MEMORY = 1 << 29
@@ -89,14 +90,26 @@ def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.
 
     Returns the parts of the file, as `replace_documents` does.
     """
-    path = result / BAGS
+    path, gone = result / BAGS, pa.array(sorted(leaving), pa.string())
     try:
         with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
-            gone = pa.array(sorted(leaving), pa.string())
+            if not is_packed(file.schema_arrow.names):
+                raise UnusualLayoutError
             changes = _RowChanges(gone, STORED_BAGS.empty_table(), rows.sort_by("document_id"), BAGS_AT_ONCE)
             return _splice(file, path, folder / BAGS, changes)
     except UnusualLayoutError:
-        return _write_in_order(result, folder, BAGS, _MergedRows.of(BAGS, sorted(leaving), rows))
+        tables = _readable(path, _bags_again(path, gone, rows.sort_by("document_id")))
+        write_table(folder / BAGS, STORED_BAGS, tables, row_group=BAGS_AT_ONCE)
+        return new_parts(folder / BAGS)
+
+
+def _bags_again(path: Path, gone: pa.Array, rows: pa.Table) -> Iterator[pa.Table]:
+    """The bags that another program or version has written, without those of some documents, and further rows."""
+    with plain_path(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
+        for group in range(file.num_row_groups):
+            table = with_packed_entries(file.read_row_group(group)).select(STORED_BAGS.names)
+            yield _without(table, "document_id", gone).cast(STORED_BAGS)
+    yield rows
 
 
 class _RowChanges(NamedTuple):
@@ -114,7 +127,10 @@ def _splice(file: pq.ParquetFile, source: Path, target: Path, changes: _RowChang
     return splice_row_groups(source, target, groups, parquet_writing(changes.new.schema))
 
 
-def _readable(path: Path, groups: Iterator[int | pa.Table]) -> Iterator[int | pa.Table]:
+_Group = TypeVar("_Group")
+
+
+def _readable(path: Path, groups: Iterator[_Group]) -> Iterator[_Group]:
     """The same row groups; damage of the file that they are read from is an InputError."""
     with reading_result_file(path):
         yield from groups
