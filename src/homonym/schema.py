@@ -112,6 +112,7 @@ STORED_BAGS = pa.schema(
         pa.field("slot", pa.list_(pa.int32())),
         pa.field("size", pa.list_(pa.int32())),
         pa.field("feature", pa.binary()),
+        pa.field("feature_high", pa.binary()),
         pa.field("count", pa.binary()),
         pa.field("other_count", pa.binary()),
         pa.field("position", pa.list_(pa.int32())),
@@ -139,7 +140,7 @@ _FORMER_TYPES = {"feature": pa.list_(pa.int32()), "count": pa.list_(pa.float64()
 FORMER_BAGS = pa.schema(
     pa.field(one.name, _FORMER_TYPES.get(one.name, one.type), one.nullable)
     for one in STORED_BAGS
-    if one.name not in {"size", "other_count"}
+    if one.name not in {"size", "feature_high", "other_count"}
 )
 """The same up to version 0.16, with an element of the lists for each entry."""
 

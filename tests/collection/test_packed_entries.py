@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.collection.layout import SLOT_BITS
-from homonym.collection.packed_entries import PackedEntries, is_packed, packed_entries, with_packed_entries
+from homonym.collection.packed_entries import COLUMNS, PackedEntries, is_packed, packed_entries, with_packed_entries
 from homonym.schema import FORMER_BAGS, STORED_BAGS
 from tests.support.profiles import examples
 
@@ -43,11 +43,7 @@ def test_packed_entries_are_those_of_lists(bags: list[Document], data: st.DataOb
     table = with_packed_entries(former)
     assert (is_packed(former.column_names), is_packed(table.column_names)) == (False, True)
     assert table.schema.names == STORED_BAGS.names
-    assert (
-        table.cast(STORED_BAGS)
-        .drop_columns(["slot", "size", "feature", "count", "other_count"])
-        .equals(former.drop_columns(["slot", "feature", "count"]))
-    )
+    assert table.cast(STORED_BAGS).drop_columns([*COLUMNS]).equals(former.drop_columns(["slot", "feature", "count"]))
     assert with_packed_entries(table) is table
     bounds = st.integers(0, len(bags))
     first, last = sorted((data.draw(bounds), data.draw(bounds)))
@@ -60,8 +56,9 @@ def test_packed_entries_are_those_of_lists(bags: list[Document], data: st.DataOb
 
 
 def test_entries_take_a_byte_for_usual_counts_and_nine_for_others() -> None:
-    owner, feature = np.zeros(4, np.int64), np.arange(4)
+    owner, feature = np.zeros(4, np.int64), np.array([0, 1, 2, 3 + (5 << 16)])
     columns = packed_entries(owner, feature, np.array([1.0, 254.0, 255.0, 0.5]), np.array([4]))
     assert columns["count"].to_pylist() == [b"\x01\xfe\xff\xff"]
-    assert columns["feature"].to_pylist() == [bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0])]
+    assert columns["feature"].to_pylist() == [bytes([0, 0, 1, 0, 2, 0, 3, 0])]
+    assert columns["feature_high"].to_pylist() == [bytes([0, 0, 0, 0, 0, 0, 5, 0])]
     assert columns["other_count"].to_pylist() == [np.array([255.0, 0.5], "<f8").tobytes()]

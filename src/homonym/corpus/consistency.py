@@ -170,7 +170,8 @@ RULES = (
     ),
     ConsistencyRule(
         BAGS, (BAGS, _PACKED), "has lists of different lengths for the document {}",
-        """SELECT count(*), min(document_id) FROM bags WHERE octet_length(feature) <> 4 * octet_length(count)
+        """SELECT count(*), min(document_id) FROM bags WHERE octet_length(feature) <> 2 * octet_length(count)
+           OR octet_length(feature_high) <> octet_length(feature)
            OR len(slot) <> len(size) OR octet_length(count) <> coalesce(list_sum(size), 0)"""
     ),
     ConsistencyRule(

@@ -38,6 +38,7 @@ from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
 from homonym.io.row_groups import FilePart, UnusualLayoutError, new_parts, splice_row_groups
 from homonym.io.tables import (
+    ROW_GROUP,
     SMALL_ROW_GROUP,
     column_limits,
     look_up,
@@ -249,8 +250,7 @@ def _all_merged(path: Path, rows: _MergedRows) -> Iterator[pa.Table]:
     """All rows of a file that stay, merged with further rows, in order."""
     with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
         if _is_in_order(file, rows.key):
-            groups = _merged(file, rows, _added_ranges(file, rows))
-            yield from (file.read_row_group(one) if isinstance(one, int) else one for one in groups)
+            yield from _merged_at_once(file, rows, _added_ranges(file, rows))
             return
         kept = rows.kept(_without(file.read(), rows.key, rows.gone))  # another program has written it
         yield pa.concat_tables([kept, rows.added]).sort_by([(one, "ascending") for one in rows.order])
@@ -286,6 +286,26 @@ def _merged(
             begin, end = added
             table = rows.kept(file.read_row_group(group))
             yield _with_rows(table, rows.key, rows.gone, rows.added.slice(begin, end - begin))
+    if not ranges:
+        yield rows.added
+
+
+def _merged_at_once(
+    file: pq.ParquetFile, rows: _MergedRows, ranges: Sequence[tuple[int, int] | None]
+) -> Iterator[pa.Table]:
+    """The rows of the same row groups, many of which are read at once: each takes time, whatever is in it."""
+    groups, size = list[int](), 0
+    for group in range(len(ranges)):
+        groups.append(group)
+        size += file.metadata.row_group(group).num_rows
+        if size < ROW_GROUP and group < len(ranges) - 1:
+            continue
+        table = file.read_row_groups(groups)
+        if added := [one for one in (ranges[number] for number in groups) if one]:
+            begin, end = added[0][0], added[-1][1]
+            table = _with_rows(rows.kept(table), rows.key, rows.gone, rows.added.slice(begin, end - begin))
+        yield table
+        groups, size = [], 0
     if not ranges:
         yield rows.added
 

@@ -808,7 +808,11 @@ def _groups_that_may_have(file: pq.ParquetFile, column: str, wanted: pa.Array) -
 
 def column_limits(file: pq.ParquetFile, group: int, column: str) -> tuple[bytes, bytes] | None:
     """The lowest and the highest text of a column in a row group; None if the file does not say."""
-    known = file.metadata.row_group(group)
-    about = next(one for one in map(known.column, range(known.num_columns)) if one.path_in_schema == column)
-    limits = about.statistics
+    limits = file.metadata.row_group(group).column(_column_number(file.metadata, column)).statistics
     return (limits.min.encode(), limits.max.encode()) if limits is not None and limits.has_min_max else None
+
+
+def _column_number(metadata: pq.FileMetaData, path: str) -> int:
+    """The number of a column by its path."""
+    schema = metadata.schema
+    return next(number for number in range(len(schema)) if schema.column(number).path == path)
