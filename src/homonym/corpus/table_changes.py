@@ -38,7 +38,6 @@ from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
 from homonym.io.row_groups import FilePart, UnusualLayoutError, new_parts, splice_row_groups
 from homonym.io.tables import (
-    ROW_GROUP,
     SMALL_ROW_GROUP,
     column_limits,
     look_up,
@@ -61,6 +60,8 @@ _ORDER = {
     AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), SMALL_ROW_GROUP),
     DOCUMENTS: (DOCUMENT_ROWS, ("document_id",), DOCUMENTS_AT_ONCE),
 }
+# Rows of which row groups are read at once when most of them change.
+_ROWS_READ_AT_ONCE = 1 << 14
 # Memory in bytes for the database of summaries.
 _MEMORY = 1 << 29
 
@@ -298,7 +299,7 @@ def _merged_at_once(
     for group in range(len(ranges)):
         groups.append(group)
         size += file.metadata.row_group(group).num_rows
-        if size < ROW_GROUP and group < len(ranges) - 1:
+        if size < _ROWS_READ_AT_ONCE and group < len(ranges) - 1:
             continue
         table = file.read_row_groups(groups)
         if added := [one for one in (ranges[number] for number in groups) if one]:
