@@ -91,8 +91,9 @@ def former_layout(result: Path) -> None:
     columns: dict[str, Any] = {"slot": [], "feature": [], "count": []}
     for one in documents:
         owner, feature, count = entries.between(one, one + 1)
-        for name, values in zip(columns, (owner & ((1 << SLOT_BITS) - 1), feature, count), strict=True):
-            columns[name].append(list(values))
+        columns["slot"].append((owner & ((1 << SLOT_BITS) - 1)).tolist())
+        columns["feature"].append(feature.tolist())
+        columns["count"].append(count.tolist())
     rows = {one.name: pa.array(columns[one.name], one.type) if one.name in columns else table[one.name]
             for one in FORMER_BAGS}  # fmt: skip
     write_table(result / BAGS, FORMER_BAGS, [pa.table(rows, schema=FORMER_BAGS)])
