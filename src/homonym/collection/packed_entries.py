@@ -1,4 +1,4 @@
-"""The entries of the bags of documents as bytes: Parquet takes nine times as long to read lists of numbers.
+"""The entries of the bags of documents as bytes: Parquet takes seven times as long to read lists of numbers.
 
 The entries of a document are ordered by owner and feature. `slot` has the owners that have any entries, and `size` has
 their numbers. `feature` has the lower 16 bits of the numbers of the features, and `feature_high` the upper 16 bits:
