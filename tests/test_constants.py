@@ -31,7 +31,9 @@ CONSTANTS: dict[str, dict[str, object]] = {
         "TOO_LONG": "longer than 64 MiB, the maximum length of a record",
     },
     "io.outputs": {"_ADDED_TO_NAMES": 45},
-    "io.result_directory": {"BUSY_SECONDS": 30, "MAGIC": b"homonym result, format ", "FORMATS": (b"1\n", b"2\n")},
+    "io.result_directory": {
+        "BUSY_SECONDS": 30, "MAGIC": b"homonym result, format ", "FORMATS": (b"1\n", b"2\n", b"3\n"),
+    },
     "io.row_groups": {
         "MAGIC": b"PAR1", "_STOP": 0, "_TRUE": 1, "_FALSE": 2, "_BYTE": 3, "_DOUBLE": 7, "_BINARY": 8, "_LIST": 9,
         "_SET": 10, "_STRUCT": 12, "_INTEGERS": {4, 5, 6}, "_SCHEMA": 2, "_FILE_ROWS": 3, "_GROUPS": 4, "_COLUMNS": 1,

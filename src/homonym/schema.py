@@ -110,8 +110,11 @@ STORED_BAGS = pa.schema(
         pa.field("document_id", pa.string(), nullable=False),
         pa.field("year", pa.int32()),
         pa.field("slot", pa.list_(pa.int32())),
-        pa.field("feature", pa.list_(pa.int32())),
-        pa.field("count", pa.list_(pa.float64())),
+        pa.field("size", pa.list_(pa.int32())),
+        pa.field("feature", pa.binary()),
+        pa.field("feature_high", pa.binary()),
+        pa.field("count", pa.binary()),
+        pa.field("other_count", pa.binary()),
         pa.field("position", pa.list_(pa.int32())),
         pa.field("parsed_name", pa.list_(pa.string())),
         pa.field("full_name", pa.list_(pa.string())),
@@ -132,6 +135,14 @@ STORED_BAGS = pa.schema(
     ]
 )  # fmt: skip
 """What the clustering takes from a document: see collection/stored_bags.py."""
+
+_FORMER_TYPES = {"feature": pa.list_(pa.int32()), "count": pa.list_(pa.float64())}
+FORMER_BAGS = pa.schema(
+    pa.field(one.name, _FORMER_TYPES.get(one.name, one.type), one.nullable)
+    for one in STORED_BAGS
+    if one.name not in {"size", "feature_high", "other_count"}
+)
+"""The same up to version 0.16, with an element of the lists for each entry."""
 
 NAME_COUNTS = pa.schema(
     [

@@ -257,36 +257,61 @@ def test_an_update_refuses_files_that_were_changed_after_the_last_one(result: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("name", "column"), [(DOCUMENTS, "record"), (MENTIONS, "mention_id"), (AUTHORS, "name")])
 def test_damage_that_an_update_copies_is_found_afterwards(
-    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, column: str, result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A flipped bit on the disk changes neither the size nor the time of a file."""
-    monkeypatch.setattr(epoch, "_PART", 64)
     monkeypatch.setattr(table_changes, "DOCUMENTS_AT_ONCE", 2)  # the last row group is full, so it is copied
+    monkeypatch.setattr("homonym.commands.update.PAGE_MENTIONS", 0)  # the page would read all rows
+    for table in (MENTIONS, AUTHORS):
+        monkeypatch.setitem(table_changes._ORDER, table, (*table_changes._ORDER[table][:2], 2))
     update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]), keep_epoch=True)
     assert check(result).problems == []
-    group = pq.read_metadata(result / DOCUMENTS).row_group(0)
-    columns = [group.column(number) for number in range(group.num_columns)]
-    (record,) = (one for one in columns if one.path_in_schema == "record")
-    flip(result / DOCUMENTS, record.data_page_offset + record.total_compressed_size // 2)
-    more = [one | {"id": f"more {number}"} for number, one in enumerate(FILLERS[10:12])]
+    more = [
+        {"id": f"more {one}", "title": f"Novelty {one} of all", "authors": [{"name": "Zeta, Q"}]} for one in range(2)
+    ]
+    group = pq.read_metadata(result / name).row_group(0)  # the rows of other names
+    (chunk,) = (one for one in map(group.column, range(group.num_columns)) if one.path_in_schema == column)
+    flip(result / name, chunk.data_page_offset + chunk.total_compressed_size - 1)
     assert update(result, write(tmp_path / "more.jsonl", more), keep_epoch=True).documents["added"] == 2
-    assert "documents.parquet: " in check(result).problems[0]
-    digest = epoch.read_note(result).files[DOCUMENTS]
-    assert digest["bytes"] == (result / DOCUMENTS).stat().st_size
-    assert digest["parts"] != file_digest(result / DOCUMENTS)["parts"]
+    assert f"{name}: " in check(result).problems[0]
+    digest = epoch.read_note(result).files[name]
+    now = file_digest(result / name, [(size, None) for size in digest["sizes"]])
+    differs = [one != other for one, other in zip(digest["parts"], now["parts"], strict=True)]
+    assert (digest["bytes"], differs.count(True)) == (now["bytes"], 1)
 
 
-def test_digests_of_copied_bytes_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_damage_is_found_where_a_note_has_digests_of_other_parts(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Up to version 0.16, parts of files had 4 MiB each."""
+    monkeypatch.setattr(table_changes, "DOCUMENTS_AT_ONCE", 2)
+    update(result, write(tmp_path / "new.jsonl", FILLERS[8:10]), keep_epoch=True)
+    note = orjson.loads((result / CORPUS).read_bytes())
+    note["files"] = {name: file_digest(result / name) for name in note["files"]}
+    (result / CORPUS).write_bytes(orjson.dumps(note))
+    group = pq.read_metadata(result / DOCUMENTS).row_group(0)
+    more = [one | {"id": f"more {number}"} for number, one in enumerate(FILLERS[10:12])]
+    (chunk,) = (one for one in map(group.column, range(group.num_columns)) if one.path_in_schema == "record")
+    flip(result / DOCUMENTS, chunk.data_page_offset + chunk.total_compressed_size - 1)
+    with pytest.raises(InputError, match=r"documents\.parquet was changed after the last update"):
+        update(result, write(tmp_path / "more.jsonl", more), keep_epoch=True)
+
+
+def test_digests_of_copied_parts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(epoch, "_PART", 10)
     path = tmp_path / "file"
     path.write_bytes(bytes(range(95)))
-    known = epoch.file_digest(path)
-    path.write_bytes(bytes(range(40)) + b"other" * 20)
-    assert epoch.file_digest(path, known["parts"][:4]) == epoch.file_digest(path)
-    assert epoch.file_digest(path)["parts"][:4] == known["parts"][:4]
+    parts = [(7, None), (30, None)]
+    known = epoch.file_digest(path, parts)
+    assert (known["sizes"], len(known["parts"])) == ([7, 30], 2 + 6)
+    path.write_bytes(bytes(range(37)) + b"other" * 20)
+    kept = list(zip(known["sizes"], known["parts"], strict=False))
+    assert epoch.file_digest(path, kept) == epoch.file_digest(path, parts)
+    assert epoch.file_digest(path, parts)["parts"][:2] == known["parts"][:2]
     flip(path, 3)
-    assert epoch.file_digest(path, known["parts"][:4])["parts"] != epoch.file_digest(path)["parts"]
+    assert epoch.file_digest(path, kept)["parts"] != epoch.file_digest(path, parts)["parts"]
 
 
 def flip(path: Path, place: int) -> None:

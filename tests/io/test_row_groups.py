@@ -100,36 +100,53 @@ def test_a_source_that_is_cut_while_it_is_copied_is_unusual(tmp_path: Path, monk
 def test_all_row_groups_of_a_file_are_the_same_file(tmp_path: Path, number: int) -> None:
     rows = table([{"id": f"{one}", "words": [], "number": one} for one in range(number)])
     write_table(tmp_path / "a.parquet", SCHEMA, [rows], row_group=1)
-    same = splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", range(number), WRITING)
+    parts = splice_row_groups(tmp_path / "a.parquet", tmp_path / "b.parquet", range(number), WRITING)
     content = (tmp_path / "b.parquet").read_bytes()
     assert content == (tmp_path / "a.parquet").read_bytes()
-    assert same == len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    assert sum(part.size for part in parts) == len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    assert len(parts) == number + 1
 
 
 @pytest.mark.parametrize(
-    ("parts", "kept"),
+    ("parts", "copied"),
     [
-        (["new", 0, 1], 0),
-        ([1, 0], 0),
-        ([0, 2], 1),
-        ([0, 1, "new", 2], 2),
-        (["empty", 0, 1, 2], 3),
-        ([0, 1, 2, "new"], 3),
+        (["new", 0, 1], [None, 0, 1]),
+        ([1, 0], [1, 0]),
+        ([0, 2], [0, 2]),
+        ([0, 1, "new", "new", 2], [0, 1, None, None, 2]),
+        (["empty", 0, 1, 2], [0, 1, 2]),
+        ([0, 1, 2, "new"], [0, 1, 2, None]),
     ],
 )
-def test_returns_how_many_bytes_at_the_beginning_are_those_of_the_source(
-    tmp_path: Path, parts: list[int | str], kept: int
+def test_returns_the_parts_of_the_new_file_and_their_places_in_the_source(
+    tmp_path: Path, parts: list[int | str], copied: list[int | None]
 ) -> None:
     source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
     rows = [{"id": f"{one}" * 9, "words": ["w"], "number": one} for one in range(6)]
     write_table(source, SCHEMA, [table(rows)], row_group=2)
     tables = {"new": table(rows[3:4]), "empty": table([])}
-    same = splice_row_groups(source, target, [tables[one] if isinstance(one, str) else one for one in parts], WRITING)
-    metadata = pq.read_metadata(source)
-    groups = [metadata.row_group(group) for group in range(kept)]
-    sizes = [group.column(column).total_compressed_size for group in groups for column in range(group.num_columns)]
-    assert same == 4 + sum(sizes)
-    assert target.read_bytes()[:same] == source.read_bytes()[:same]
+    found = splice_row_groups(source, target, [tables[one] if isinstance(one, str) else one for one in parts], WRITING)
+    metadata, place = pq.read_metadata(source), 4
+    groups = [metadata.row_group(group) for group in range(3)]
+    size = [sum(group.column(one).total_compressed_size for one in range(group.num_columns)) for group in groups]
+    assert found[0] == (4, 0)
+    assert [part.origin for part in found[1:]] == [None if one is None else 4 + sum(size[:one]) for one in copied]
+    for part in found[1:]:
+        if part.origin is not None:
+            own, other = target.read_bytes()[place:], source.read_bytes()[part.origin :]
+            assert own[: part.size] == other[: part.size]
+        place += part.size
+    content = target.read_bytes()
+    assert place == len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+
+
+def test_many_new_row_groups_stay_in_order(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write_table(source, SCHEMA, [table([{"id": "old", "words": [], "number": 0}])])
+    new = [table([{"id": "new", "words": [], "number": one}]) for one in range(1, 70)]
+    splice_row_groups(source, target, [0, *new, 0], WRITING)
+    assert pq.read_table(target)["number"].to_pylist() == [*range(70), 0]
+    assert pq.read_metadata(target).num_row_groups == 71
 
 
 def test_row_groups_are_copied_where_the_system_cannot_do_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,7 +29,7 @@ from homonym.collection.counting import Queries
 from homonym.collection.document_table import WrittenAffiliations
 from homonym.collection.duplicates import Database
 from homonym.collection.statistics import sql_files
-from homonym.io.tables import write_table
+from homonym.io.tables import SMALL_ROW_GROUP, write_table
 from homonym.runtime.thread_pool import map_in_order, meanwhile
 from homonym.schema import AUTHOR_SUMMARIES
 
@@ -336,5 +336,5 @@ def write_author_summaries(connection: duckdb.DuckDBPyConnection, author_ids: pa
     ranges = ((first, first + AUTHORS_AT_ONCE) for first in firsts)
     # While one table is written, the next one is fetched.
     tables = map_in_order(partial(_summary_table, fetch), ranges, threads=1)
-    write_table(path, AUTHOR_SUMMARIES, (table for _, table in tables))
+    write_table(path, AUTHOR_SUMMARIES, (table for _, table in tables), row_group=SMALL_ROW_GROUP)
     return members

@@ -24,6 +24,7 @@ from homonym.clustering.arrays import Floats, Frequencies, Integers, ranges, sta
 from homonym.collection.encoded import Encoded
 from homonym.collection.extractor import added_up, merged_entries
 from homonym.collection.layout import IDENTIFIER_ROWS, SLOT_BITS
+from homonym.collection.packed_entries import COLUMNS, Entries, PackedEntries, with_packed_entries
 from homonym.collection.parts import Chunk, extract_mentions
 from homonym.collection.result_statistics import ResultStatistics
 from homonym.collection.stored_bags import rows_of_part
@@ -38,8 +39,6 @@ from homonym.settings import Settings
 REFERENCED = "ref"
 # The columns of stored bags from which the normalised names of authors are made.
 _KEYS = ("own_name", "unlisted_name", "new_features")
-# The columns of stored bags that have their entries.
-_ENTRIES = ("slot", "feature", "count")
 # Number of documents whose entries are numbered at once: large arrays take longer, because memory for them is new.
 NUMBERED_AT_ONCE = 1 << 11
 
@@ -156,17 +155,18 @@ class DocumentBags:
         """
         statistics = statistics or ResultStatistics.read(result)
         if (result / BAGS).exists():
-            table = look_up(result / BAGS, "document_id", documents)
-            highest = pc.max(pc.list_flatten(table["feature"])).as_py()
-            if highest is not None and highest >= len(statistics.counts):
-                raise changed(result, f"its statistics lack a feature of its documents (number {highest})")
+            table = with_packed_entries(look_up(result / BAGS, "document_id", documents))
         else:
             rows = look_up(result / DOCUMENTS, "document_id", documents, ["document_id", "record"])
             table = extracted_bags(rows, settings, statistics)
         table = table.combine_chunks()
+        entries = PackedEntries.of(table)
+        if (highest := entries.feature.max(initial=-1)) >= len(statistics.counts):
+            raise changed(result, f"its statistics lack a feature of its documents (number {highest})")
         cited, new = _CitedAuthors.read(result, table, statistics), _NewEntries.of(table)
-        numbered = _NumberedBags.of(table, cited, new, statistics)
-        return cls(result, statistics, table.drop_columns([*_ENTRIES, "references"]), new, numbered)
+        sources = _EntrySources.of(entries, table["references"].combine_chunks(), cited, new, statistics)
+        numbered = _NumberedBags.of(table["document_id"].combine_chunks(), sources, statistics)
+        return cls(result, statistics, table.drop_columns([*COLUMNS, "references"]), new, numbered)
 
     @cached_property
     def owner(self) -> Integers:
@@ -289,10 +289,9 @@ class _NumberedBags:
     documents: pa.Array
 
     @classmethod
-    def of(cls, table: pa.Table, cited: _CitedAuthors, new: _NewEntries, statistics: ResultStatistics) -> _NumberedBags:
+    def of(cls, documents: pa.Array, sources: _EntrySources, statistics: ResultStatistics) -> _NumberedBags:
         """The bags of documents and all their mentions, with the authors of documents that these refer to."""
-        order, documents = _Order.of(new, cited), table["document_id"].combine_chunks()
-        sources = _EntrySources.of(table, cited, new, order, statistics)
+        order = sources.order
         feature, count, end = _new_array(sources.room, np.int32), _new_array(sources.room, np.float64), 0
         owners, begins = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
         for first in range(0, len(documents), NUMBERED_AT_ONCE):
@@ -366,67 +365,50 @@ def _new_array(size: int, dtype: type[Any]) -> NDArray[Any]:
     return np.frombuffer(pa.allocate_buffer(size * np.dtype(dtype).itemsize), dtype)
 
 
-_Entries = tuple[Integers, NDArray[np.int32], Floats]
-"""Owners, features by their numbers in an order, and counts."""
-
-
 @dataclass(frozen=True, eq=False)
 class _EntrySources:
-    """Where the entries of documents come from; the new entry i is the feature `added[i]`."""
+    """Where the entries of documents come from.
 
-    stored: _StoredEntries
+    The stored feature f has the number `number[f]` in the order; the new entry i is the feature `added[i]`.
+    """
+
+    stored: PackedEntries
+    number: NDArray[np.int32]
     cited: _CitedEntries
     new: _NewEntries
     added: NDArray[np.int32]
+    order: _Order
 
     @classmethod
     def of(
-        cls, table: pa.Table, authors: _CitedAuthors, new: _NewEntries, order: _Order, statistics: ResultStatistics
+        cls,
+        stored: PackedEntries,
+        references: pa.Array,
+        authors: _CitedAuthors,
+        new: _NewEntries,
+        statistics: ResultStatistics,
     ) -> _EntrySources:
         """The sources of the entries of some documents."""
+        order = _Order.of(new, authors)
         number = order.of_statistics(np.arange(len(statistics.counts))).astype(np.int32)
-        cited = _CitedEntries.of(table["references"].combine_chunks(), authors, order)
-        return cls(_StoredEntries.of(table, number), cited, new, order.of_others(new.keys).astype(np.int32))
+        cited = _CitedEntries.of(references, authors, order)
+        return cls(stored, number, cited, new, order.of_others(new.keys).astype(np.int32), order)
 
     @property
     def room(self) -> int:
         """The greatest possible number of entries."""
         return len(self.stored.feature) + self.cited.number + len(self.added)
 
-    def between(self, first: int, last: int) -> _Entries:
+    def between(self, first: int, last: int) -> Entries:
         """The entries of the documents `first` to `last` - 1, ordered by owner and feature."""
-        stored, cited = self.stored.between(first, last), self.cited.between(first, last)
+        owner, feature, count = self.stored.between(first, last)
+        stored, cited = (owner, self.number[feature], count), self.cited.between(first, last)
         own = slice(*np.searchsorted(self.new.owner, np.array([first, last]) << SLOT_BITS).tolist())
         owner = np.concatenate([cited[0], self.new.owner[own]])
         if not len(owner):
             return stored
         feature, count = np.concatenate([cited[1], self.added[own]]), np.concatenate([cited[2], self.new.count[own]])
         return merged_entries(stored, added_up(owner, feature, count))
-
-
-@dataclass(frozen=True, eq=False)
-class _StoredEntries:
-    """The entries of documents as they are stored; `begin` has the first one of each document, and their number."""
-
-    begin: Integers
-    slot: NDArray[np.int32]
-    feature: NDArray[np.int32]
-    count: Floats
-    number: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, table: pa.Table, number: NDArray[np.int32]) -> _StoredEntries:
-        """The entries of a table; feature f of the statistics has the number `number[f]`."""
-        slot, feature, count = (_flat(table, name)[1].to_numpy() for name in _ENTRIES)
-        return cls(_starts_of(table["slot"].combine_chunks()), slot, feature, count, number)
-
-    def between(self, first: int, last: int) -> _Entries:
-        """Owner, feature and count of the entries of the documents `first` to `last` - 1."""
-        begin = self.begin[first : last + 1]
-        here = slice(int(begin[0]), int(begin[-1]))
-        owner = np.repeat(np.arange(first, last) << SLOT_BITS, np.diff(begin))
-        owner += self.slot[here]
-        return owner, self.number[self.feature[here]], self.count[here]
 
 
 @dataclass(frozen=True, eq=False)
@@ -456,7 +438,7 @@ class _CitedEntries:
         number = int((authors.begin[cited + 1] - authors.begin[cited]).sum())
         return cls(begin, cited, authors, feature.astype(np.int32), number)
 
-    def between(self, first: int, last: int) -> _Entries:
+    def between(self, first: int, last: int) -> Entries:
         """Owner, feature and count of the entries of the documents `first` to `last` - 1, in no order."""
         begin = self.begin[first : last + 1]
         cited = self.cited[begin[0] : begin[-1]]

@@ -1,10 +1,10 @@
 """The features of documents as a result directory keeps them, so that blocks are encoded without reading texts again.
 
 `bags.parquet` has one row for each document with mentions (schema.STORED_BAGS), in the order of the table of documents.
-Entry i of the bags of a document counts the feature `feature[i]` for the owner `slot[i]`: 0 is the document, which all
-its mentions share, and 1 + position is one of its authors (see layout.py). Features have the numbers of their rows in
-`statistics.parquet`. Authors of referenced documents are not in the bags: they depend on the documents that the result
-has, so `references` has the ids.
+The entries of their bags are packed (see packed_entries.py). Each counts a feature for an owner: the slot 0 is the
+document, which all its mentions share, and 1 + position is one of its authors (see layout.py). Features have the
+numbers of their rows in `statistics.parquet`. Authors of referenced documents are not in the bags: they depend on the
+documents that the result has, so `references` has the ids.
 
 A document that came with an update may have features that the statistics lack. These are in `new_features` with their
 names; `place` is the number of features of the statistics that come before. `own_name` and `own_full_name` are the
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from homonym.clustering.arrays import Integers, ranges, starts
 from homonym.collection.encoded import Encoded
 from homonym.collection.layout import CITED, IDENTIFIER_ROWS, SLOT_BITS
+from homonym.collection.packed_entries import packed_entries
 from homonym.collection.result_statistics import ResultStatistics
 from homonym.io.paths import plain_path
 from homonym.names.parse import name_key
@@ -82,9 +83,7 @@ def bag_rows(document_id: pa.Array, references: pa.Array, sequence: Integers, fa
     columns = {
         "document_id": document_id,
         "year": named["year"].take(pa.array(starts(mentions)[:-1])),
-        "slot": _lists(size, pa.array(owner & _SLOT, pa.int32())),
-        "feature": _lists(size, pa.array(feature, pa.int32())),
-        "count": _lists(size, pa.array(count)),
+        **packed_entries(owner, feature, count, size),
         "ids": _structs(sequence, facts.identifiers, "ids"),
         "references": references,
         "new_features": _structs(sequence, facts.new, "new_features"),

@@ -293,6 +293,7 @@ def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, Touch
     with run.stages.stage("match"):
         merged = renames_by_merging(plan, fresh)
         take_files(fresh, plan.folder, run.log.inputs)
+        plan.copied.clear()  # of files that the run has replaced
         return carry_over(with_renames(plan, merged), fresh, merged)
 
 

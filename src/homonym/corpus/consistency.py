@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from homonym.collection import counting
+from homonym.collection.packed_entries import is_packed
 from homonym.collection.statistics import sql_files
 from homonym.constraints.evidence import read_user_pairs
 from homonym.corpus.applied_decisions import ids_of_wrong_records, lost_decisions
@@ -51,10 +52,10 @@ from homonym.io.result_directory import (
     SETTINGS,
     UNDECIDED,
     VARIANTS,
-    has_present_format,
+    has_format_with_bags,
 )
 from homonym.io.tables import columnar_batches, look_up
-from homonym.schema import AUTHOR_SUMMARIES, EVENT_ROWS, ID_ROWS, RENAMED_ROWS, STORED_BAGS
+from homonym.schema import AUTHOR_SUMMARIES, EVENT_ROWS, FORMER_BAGS, ID_ROWS, RENAMED_ROWS, STORED_BAGS
 from homonym.schema import AUTHORS as MENTION_ROWS
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import load_settings
@@ -76,6 +77,9 @@ _LAYOUTS = {
     RENAMED: RENAMED_ROWS,
 }
 
+
+# The name in rules for a table of bags whose entries are packed, as in the present version.
+_PACKED = "packed bags"
 
 # Files that updates write again without reading them.
 _NOT_READ = frozenset({REPORT, VARIANTS})
@@ -165,9 +169,15 @@ RULES = (
            (SELECT document_id, unnest(position) FROM bags EXCEPT SELECT document_id, position FROM mentions))""",
     ),
     ConsistencyRule(
+        BAGS, (BAGS, _PACKED), "has lists of different lengths for the document {}",
+        """SELECT count(*), min(document_id) FROM bags WHERE octet_length(feature) <> 2 * octet_length(count)
+           OR octet_length(feature_high) <> octet_length(feature)
+           OR len(slot) <> len(size) OR octet_length(count) <> coalesce(list_sum(size), 0)"""
+    ),
+    ConsistencyRule(
         BAGS, (BAGS,), "has lists of different lengths for the document {}",
-        """SELECT count(*), min(document_id) FROM bags WHERE len(feature) <> len(slot) OR len(feature) <> len(count)
-           OR len(position) <> len(parsed_name) OR len(position) <> len(full_name)
+        """SELECT count(*), min(document_id) FROM bags WHERE
+           len(position) <> len(parsed_name) OR len(position) <> len(full_name)
            OR len(position) <> len(own_name) OR len(position) <> len(own_full_name)
            OR len(position) <> len(unlisted_name)""",
     ),
@@ -313,7 +323,7 @@ def _broken_files(result: Path) -> Iterator[Inconsistency]:
         required |= {MASSES, DOCUMENTS, FREQUENCIES, NAMES}
     if was_updated(result):
         required |= {CORPUS, IDS, EVENTS}
-    elif FREQUENCIES in required and has_present_format(result):
+    elif FREQUENCIES in required and has_format_with_bags(result):
         required.add(BAGS)  # later, the note of the last update says whether it must be there
     for name, read in readers.items():
         path = result / name
@@ -363,7 +373,7 @@ def _read_page(path: Path) -> None:
 def _read_rows(path: Path, layout: pa.Schema | None = None) -> None:
     """Read a table to the end; fails if it has another layout than given."""
     schema = pq.read_schema(path)
-    if layout is not None and not schema.equals(layout):
+    if layout is not None and not schema.equals(layout) and not (layout is STORED_BAGS and schema.equals(FORMER_BAGS)):
         raise _WrongLayoutError
     for _ in columnar_batches(str(path), schema.names, _BATCH_ROWS):
         pass
@@ -384,6 +394,8 @@ def _violated_rules(result: Path, broken: set[str], work: Path) -> Iterator[Inco
         for name in present:
             view = name.removesuffix(".parquet")
             connection.execute(f"CREATE VIEW {view} AS SELECT * FROM read_parquet({sql_files([result / name])})")
+        if BAGS in present and is_packed(pq.read_schema(result / BAGS).names):
+            present.add(_PACKED)
         for rule in RULES:
             if present.issuperset(rule.tables):
                 yield from _violations(rule, connection)

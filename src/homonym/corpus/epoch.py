@@ -15,6 +15,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -47,13 +48,14 @@ from homonym.io.result_directory import (
     PAIRS,
     SETTINGS,
 )
+from homonym.io.row_groups import FilePart
 from homonym.io.tables import look_up, reading_result_file, write_table
 from homonym.schema import STATISTICS
 from homonym.settings import load_settings
 
 # Digest of a part of a file: enough bits to find damage and files of another update.
 _DIGEST_BYTES = 16
-# Number of bytes of a part.
+# Number of bytes of a part, where a file does not consist of row groups that updates copy.
 _PART = 1 << 22
 
 # Share of mentions that may come, leave or change before an epoch ends. Growth by 22 % within an epoch cost .002 of F1
@@ -112,21 +114,25 @@ def _checked_digest(digest: Any) -> dict[str, Any]:
         raise TypeError("a digest is no object with a number of bytes")
     if not isinstance(digest["blake2b"], str) if "blake2b" in digest else not isinstance(digest["parts"], list):
         raise TypeError("a digest has another type")
+    if any(not isinstance(size, int) or size < 0 for size in digest.get("sizes", [])):
+        raise TypeError("a digest has sizes of another type")
     return digest
 
 
-def write_note(result: Path, folder: Path, note: CorpusNote, copied: Mapping[str, int] = MappingProxyType({})) -> None:
+def write_note(
+    result: Path, folder: Path, note: CorpusNote, copied: Mapping[str, Sequence[FilePart]] = MappingProxyType({})
+) -> None:
     """Write the note of an update with the digests of all files of a folder; hard-linked files keep their digests.
 
-    Files in `copied` have so many bytes from the beginning in common with those of the result. The digests of these
-    bytes are kept, so damage of the disk that was copied is found by `homonym check`.
+    Files in `copied` consist of these parts. Parts that were copied from the result keep their digests, so damage of
+    the disk that was copied is found by `homonym check`.
     """
     known = read_note(result).files
     files = {}
     for name in sorted((FILES - {CORPUS, MARKER}) & set(os.listdir(folder))):
         same = name in known and (result / name).exists() and os.path.samefile(result / name, folder / name)
-        begin = known.get(name, {}).get("parts", [])[: copied.get(name, 0) // _PART]
-        files[name] = dict(known[name]) if same else file_digest(folder / name, begin)
+        parts = _with_known_digests(result / name, known.get(name), copied.get(name, ()))
+        files[name] = dict(known[name]) if same else file_digest(folder / name, parts)
     values = {
         "epoch": note.epoch, "update": note.update, "time": note.time, "mentions": note.mentions,
         "changed": note.changed, "decisions": note.decisions or 0, "named": dict(note.named), "files": files,
@@ -134,15 +140,46 @@ def write_note(result: Path, folder: Path, note: CorpusNote, copied: Mapping[str
     write_json(folder / CORPUS, values)
 
 
-def file_digest(path: Path, begin: Sequence[str] = ()) -> dict[str, Any]:
-    """The size and the time of a file, and the BLAKE2b digests of its parts; `begin` are those that are known."""
-    parts = [*begin]
+_Part = tuple[int, str | None]
+"""The size of a part of a file, and its digest if it is known."""
+
+
+def _with_known_digests(source: Path, digest: Mapping[str, Any] | None, parts: Sequence[FilePart]) -> list[_Part]:
+    """The parts of a new file with the digests that they have in the source; fails if a copied part was changed.
+
+    Notes of earlier versions have digests of other parts. Then the whole source is compared with them, once.
+    """
+    sizes = digest.get("sizes", []) if digest else []
+    begins = accumulate(sizes, initial=0)
+    known = dict(zip(zip(begins, sizes, strict=False), digest["parts"], strict=False)) if digest and sizes else {}
+    found = [(size, None if origin is None else known.get((origin, size))) for size, origin in parts]
+    if digest and not known and any(origin is not None for _, origin in parts) and not _is_same(source, digest):
+        raise InputError(f"{source} was changed after the last update; run homonym check on the result.")
+    return found
+
+
+def file_digest(path: Path, known: Sequence[_Part] = ()) -> dict[str, Any]:
+    """The size and the time of a file, and the BLAKE2b digests of its parts.
+
+    The first parts are as `known` says, and have their `sizes` in the digest. All others have _PART bytes.
+    """
+    sizes, parts = [size for size, _ in known], list[str]()
     with path.open("rb") as stream:
-        stream.seek(len(parts) * _PART)
+        for size, digest in known:
+            if digest is None:
+                digest = _digest_of(stream.read(size))
+            else:
+                stream.seek(size, os.SEEK_CUR)
+            parts.append(digest)
         while block := stream.read(_PART):
-            parts.append(hashlib.blake2b(block, digest_size=_DIGEST_BYTES).hexdigest())
+            parts.append(_digest_of(block))
         found = os.fstat(stream.fileno())
-    return {"bytes": found.st_size, "modified": found.st_mtime_ns, "parts": parts}
+    digests = {"bytes": found.st_size, "modified": found.st_mtime_ns, "parts": parts}
+    return digests | {"sizes": sizes} if sizes else digests
+
+
+def _digest_of(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).hexdigest()
 
 
 def changed_files(result: Path, note: CorpusNote, *, quick: bool = False) -> Iterator[tuple[str, str]]:
@@ -183,7 +220,7 @@ def _is_same(path: Path, digest: Mapping[str, Any]) -> bool:
         with path.open("rb") as stream:
             found = hashlib.file_digest(stream, lambda: hashlib.blake2b(digest_size=_DIGEST_BYTES))
         return bool(digest["blake2b"] == found.hexdigest())
-    known = file_digest(path)
+    known = file_digest(path, [(size, None) for size in digest.get("sizes", [])])
     return (known["bytes"], known["parts"]) == (digest["bytes"], digest["parts"])
 
 

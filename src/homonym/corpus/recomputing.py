@@ -16,7 +16,7 @@ from homonym.corpus.epoch import read_note
 from homonym.corpus.table_changes import summaries_of
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
-from homonym.io.tables import write_table
+from homonym.io.tables import SMALL_ROW_GROUP, write_table
 from homonym.schema import AUTHOR_SUMMARIES, STORED_BAGS
 from homonym.settings import load_settings
 
@@ -29,7 +29,7 @@ def recompute_authors(result: Path, copy: Path) -> None:
     write_table(copy / AUTHORS, AUTHOR_SUMMARIES, [])  # the names of co-authors are looked up there, if they are known
     with TemporaryDirectory(prefix="homonym-") as work:
         found = summaries_of(copy, mentions, load_settings(result).blocking, Path(work), names, {})
-    write_table(copy / AUTHORS, AUTHOR_SUMMARIES, [found])
+    write_table(copy / AUTHORS, AUTHOR_SUMMARIES, [found], row_group=SMALL_ROW_GROUP)
 
 
 def recompute_bags(result: Path, copy: Path) -> None:

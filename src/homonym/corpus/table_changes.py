@@ -1,16 +1,18 @@
-"""Tables of a result with some rows replaced: all other rows are copied, in their order, one row group at a time.
+"""Tables of a result with some rows replaced: row groups without any of them are copied byte by byte.
 
-New documents come after all others, so that the row groups of these are copied byte by byte: their records are most of
-what a result has. The update that begins an epoch puts all documents in order again.
+Rows of the tables of mentions and authors stay in order. New documents come after all others, so that the row groups of
+these are copied: their records are most of what a result has. The update that begins an epoch puts all documents in
+order again.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -29,12 +31,14 @@ from homonym.collection.author_summaries import (
 )
 from homonym.collection.document_table import ROW_GROUP as DOCUMENTS_AT_ONCE
 from homonym.collection.layout import PLACED_IDENTIFIERS
+from homonym.collection.packed_entries import is_packed, with_packed_entries
 from homonym.collection.stored_bags import ROW_GROUP as BAGS_AT_ONCE
 from homonym.features.blocking import blocked_names
+from homonym.io.paths import plain_path
 from homonym.io.result_directory import AUTHORS, BAGS, DOCUMENTS, MENTIONS
-from homonym.io.row_groups import UnusualLayoutError, splice_row_groups
+from homonym.io.row_groups import FilePart, UnusualLayoutError, new_parts, splice_row_groups
 from homonym.io.tables import (
-    ROW_GROUP,
+    SMALL_ROW_GROUP,
     column_limits,
     look_up,
     parquet_writing,
@@ -52,22 +56,23 @@ from homonym.settings import identifier_kind
 
 # The order of the rows of each table: the first column decides which rows are replaced.
 _ORDER = {
-    MENTIONS: (MENTION_ROWS, ("block", "document_id", "position", "mention_id"), ROW_GROUP),
-    AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), ROW_GROUP),
+    MENTIONS: (MENTION_ROWS, ("block", "document_id", "position", "mention_id"), SMALL_ROW_GROUP),
+    AUTHORS: (AUTHOR_SUMMARIES, ("author_id",), SMALL_ROW_GROUP),
     DOCUMENTS: (DOCUMENT_ROWS, ("document_id",), DOCUMENTS_AT_ONCE),
-    BAGS: (STORED_BAGS, ("document_id",), BAGS_AT_ONCE),
 }
+# Rows of which row groups are read at once when most of them change.
+_ROWS_READ_AT_ONCE = 1 << 14
 # Memory in bytes for the database of summaries.
 _MEMORY = 1 << 29
 
 
 def replace_documents(
     result: Path, folder: Path, leaving: Collection[str], rows: pa.Table, *, in_order: bool = False
-) -> int:
+) -> list[FilePart]:
     """Write the table of documents to a folder without some, and with changed and new ones.
 
     Changed documents stay where they are, and new ones come last, unless all are to be `in_order` again. Returns the
-    number of bytes from the beginning of the file that have not changed.
+    parts of the file, some of which were copied.
     """
     path = result / DOCUMENTS
     if not in_order:
@@ -79,24 +84,34 @@ def replace_documents(
                 return _splice(file, path, folder / DOCUMENTS, _RowChanges(gone, changed, new, DOCUMENTS_AT_ONCE))
         except UnusualLayoutError:
             pass  # a file that another program or version has written
-    replace_rows(result, folder, DOCUMENTS, sorted(leaving), rows)
-    return 0
+    return _write_in_order(result, folder, DOCUMENTS, _MergedRows.of(DOCUMENTS, sorted(leaving), rows))
 
 
-def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.Table) -> int:
+def replace_bags(result: Path, folder: Path, leaving: Collection[str], rows: pa.Table) -> list[FilePart]:
     """Write the bags of documents to a folder without those of some, and with further rows, which come last.
 
-    Returns the number of bytes from the beginning of the file that have not changed.
+    Returns the parts of the file, as `replace_documents` does.
     """
-    path = result / BAGS
+    path, gone = result / BAGS, pa.array(sorted(leaving), pa.string())
     try:
         with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
-            gone = pa.array(sorted(leaving), pa.string())
+            if not is_packed(file.schema_arrow.names):
+                raise UnusualLayoutError
             changes = _RowChanges(gone, STORED_BAGS.empty_table(), rows.sort_by("document_id"), BAGS_AT_ONCE)
             return _splice(file, path, folder / BAGS, changes)
     except UnusualLayoutError:
-        replace_rows(result, folder, BAGS, sorted(leaving), rows)
-        return 0
+        tables = _readable(path, _bags_again(path, gone, rows.sort_by("document_id")))
+        write_table(folder / BAGS, STORED_BAGS, tables, row_group=BAGS_AT_ONCE)
+        return new_parts(folder / BAGS)
+
+
+def _bags_again(path: Path, gone: pa.Array, rows: pa.Table) -> Iterator[pa.Table]:
+    """The bags that another program or version has written, without those of some documents, and further rows."""
+    with plain_path(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
+        for group in range(file.num_row_groups):
+            table = with_packed_entries(file.read_row_group(group)).select(STORED_BAGS.names)
+            yield _without(table, "document_id", gone).cast(STORED_BAGS)
+    yield rows
 
 
 class _RowChanges(NamedTuple):
@@ -108,13 +123,16 @@ class _RowChanges(NamedTuple):
     at_once: int
 
 
-def _splice(file: pq.ParquetFile, source: Path, target: Path, changes: _RowChanges) -> int:
-    """Write a table with changes; row groups without any are copied. Returns the number of unchanged bytes."""
+def _splice(file: pq.ParquetFile, source: Path, target: Path, changes: _RowChanges) -> list[FilePart]:
+    """Write a table with changes; row groups without any are copied. Returns the parts of the new file."""
     groups = _readable(source, _changed_groups(file, changes))  # the writer takes an OSError for one of the output
     return splice_row_groups(source, target, groups, parquet_writing(changes.new.schema))
 
 
-def _readable(path: Path, groups: Iterator[int | pa.Table]) -> Iterator[int | pa.Table]:
+_Group = TypeVar("_Group")
+
+
+def _readable(path: Path, groups: Iterator[_Group]) -> Iterator[_Group]:
     """The same row groups; damage of the file that they are read from is an InputError."""
     with reading_result_file(path):
         yield from groups
@@ -142,20 +160,22 @@ def _changed_group(file: pq.ParquetFile, group: int, leaving: pa.Array, changed:
     return pa.concat_tables([kept, own]).sort_by("document_id")
 
 
-def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], rows: pa.Table) -> None:
+def replace_rows(result: Path, folder: Path, name: str, leaving: Sequence[str], rows: pa.Table) -> list[FilePart]:
     """Write a table of a result to a folder without the rows of some keys, and with other rows, in order.
 
-    The key is the block of a mention, and the id of an author or a document.
+    The key is the block of a mention, and the id of an author. Returns the parts of the file, as `replace_documents`.
     """
-    _write_merged(result, folder, name, leaving, rows)
+    return _write_merged(result, folder, name, _MergedRows.of(name, leaving, rows))
 
 
 def replace_authors(
     result: Path, folder: Path, leaving: Sequence[str], rows: pa.Table, names: Mapping[str, str | None]
-) -> None:
-    """Write the table of authors to a folder with other rows, and with new names of some authors in lists of others."""
-    change = partial(_with_names, names=names) if names else None
-    _write_merged(result, folder, AUTHORS, leaving, rows, change)
+) -> list[FilePart]:
+    """Write the table of authors to a folder with other rows, and with new names of some authors in lists of others.
+
+    Returns the parts of the file, as `replace_documents`.
+    """
+    return _write_merged(result, folder, AUTHORS, _MergedRows.of(AUTHORS, leaving, rows, names))
 
 
 def _with_names(authors: pa.Table, names: Mapping[str, str | None]) -> pa.Table:
@@ -175,41 +195,167 @@ def _with_names(authors: pa.Table, names: Mapping[str, str | None]) -> pa.Table:
     return authors.set_column(authors.column_names.index("coauthors"), authors.schema.field("coauthors"), column)
 
 
-def _write_merged(
-    result: Path, folder: Path, name: str, leaving: Sequence[str], rows: pa.Table, change: Change | None = None
-) -> None:
-    """The same for any table; `change` is made to rows that stay."""
-    schema, order, row_group = _ORDER[name]
-    gone = pa.array(sorted({*leaving, *pc.unique(rows[order[0]]).to_pylist()}), pa.string())
-    added = rows.select(schema.names).cast(schema)
-    write_table(folder / name, schema, _merged(result / name, order, gone, added, change), row_group=row_group)
+class _MergedRows(NamedTuple):
+    """Rows that replace those of the keys `gone`; `order` are the columns by which a table is ordered, the key first.
+
+    `names` are new names of authors in lists of co-authors, for rows that stay.
+    """
+
+    order: Sequence[str]
+    gone: pa.Array
+    added: pa.Table
+    names: Mapping[str, str | None]
+
+    @classmethod
+    def of(cls, name: str, leaving: Sequence[str], rows: pa.Table, names: Mapping[str, str | None] = {}) -> _MergedRows:
+        """The rows of a table of a result; the keys of all of them leave."""
+        schema, order, _ = _ORDER[name]
+        gone = pa.array(sorted({*leaving, *pc.unique(rows[order[0]]).to_pylist()}), pa.string())
+        added = rows.select(schema.names).cast(schema).sort_by([(one, "ascending") for one in order])
+        return cls(order, gone, added, names)
+
+    @property
+    def key(self) -> str:
+        """The column that decides which rows leave."""
+        return self.order[0]
+
+    def kept(self, table: pa.Table) -> pa.Table:
+        """Rows of the table, with new names."""
+        return _with_names(table, self.names) if self.names else table
 
 
-Change = Callable[[pa.Table], pa.Table]
+def _write_merged(result: Path, folder: Path, name: str, rows: _MergedRows) -> list[FilePart]:
+    """Write a table with other rows. Row groups without any of them are copied, unless these are only a few.
+
+    Returns the parts of the new file, as `replace_documents`.
+    """
+    path, (schema, _, at_once) = result / name, _ORDER[name]
+    with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
+        if _is_in_order(file, rows.key):
+            ranges = _added_ranges(file, rows)
+            if 2 * ranges.count(None) > len(ranges):  # else a whole table is written faster
+                with suppress(UnusualLayoutError):  # a file that another program or version has written
+                    groups = _readable(path, _evenly_divided(_merged(file, rows, ranges), at_once))
+                    return splice_row_groups(path, folder / name, groups, parquet_writing(schema))
+    return _write_in_order(result, folder, name, rows)
+
+
+def _write_in_order(result: Path, folder: Path, name: str, rows: _MergedRows) -> list[FilePart]:
+    """Write a whole table with other rows in order; returns the parts of the file."""
+    schema, _, row_group = _ORDER[name]
+    write_table(folder / name, schema, _all_merged(result / name, rows), row_group=row_group)
+    return new_parts(folder / name)
+
+
+def _all_merged(path: Path, rows: _MergedRows) -> Iterator[pa.Table]:
+    """All rows of a file that stay, merged with further rows, in order."""
+    with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
+        if _is_in_order(file, rows.key):
+            yield from _merged_at_once(file, rows, _added_ranges(file, rows))
+            return
+        kept = rows.kept(_without(file.read(), rows.key, rows.gone))  # another program has written it
+        yield pa.concat_tables([kept, rows.added]).sort_by([(one, "ascending") for one in rows.order])
+
+
+def _added_ranges(file: pq.ParquetFile, rows: _MergedRows) -> list[tuple[int, int] | None]:
+    """Which of the added rows each row group of a table in order gets; None if nothing about it changes.
+
+    The last row group also gets the rows that come after all others.
+    """
+    number, done, ranges = file.num_row_groups, 0, list[tuple[int, int] | None]()
+    renamed = _groups_with_coauthors(file, rows.names) if rows.names else frozenset[int]()
+    keys, gone = rows.added[rows.key].to_pylist(), rows.gone.to_pylist()
+    for group in range(number):
+        limits = column_limits(file, group, rows.key)
+        assert limits is not None
+        lowest, highest = (one.decode() for one in limits)
+        end = bisect_right(keys, highest, done) if group < number - 1 else len(keys)
+        leaves = bisect_left(gone, lowest) < bisect_right(gone, highest)
+        ranges.append((done, end) if end > done or leaves or group in renamed else None)
+        done = end
+    return ranges
 
 
 def _merged(
-    path: Path, order: Sequence[str], gone: pa.Array, added: pa.Table, change: Change | None
+    file: pq.ParquetFile, rows: _MergedRows, ranges: Sequence[tuple[int, int] | None]
+) -> Iterator[int | pa.Table]:
+    """The row groups of a table after a change: numbers of those that stay, and tables in place of others."""
+    for group, added in enumerate(ranges):
+        if added is None:
+            yield group
+        else:
+            begin, end = added
+            table = rows.kept(file.read_row_group(group))
+            yield _with_rows(table, rows.key, rows.gone, rows.added.slice(begin, end - begin))
+    if not ranges:
+        yield rows.added
+
+
+def _merged_at_once(
+    file: pq.ParquetFile, rows: _MergedRows, ranges: Sequence[tuple[int, int] | None]
 ) -> Iterator[pa.Table]:
-    """The rows of a file that stay, merged with further rows, in order; the keys of all further rows are in `gone`."""
-    key, done, sorting = order[0], 0, [(one, "ascending") for one in order]
-    with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
-        if not _is_in_order(file, key):  # another program has written it
-            kept = _without(file.read(), key, gone)
-            yield pa.concat_tables([change(kept) if change else kept, added]).sort_by(sorting)
-            return
-        added = added.sort_by(sorting)
-        keys = added[key].to_pylist()
-        for number in range(file.num_row_groups):
-            table = file.read_row_group(number)
-            table = change(table) if change else table
-            limits = column_limits(file, number, key)
-            assert limits is not None
-            end = bisect_right(keys, limits[1].decode(), done)
-            yield _with_rows(table, key, gone, added.slice(done, end - done))
-            done = end
-    if done < len(added):
-        yield added.slice(done)
+    """The rows of the same row groups, many of which are read at once: each takes time, whatever is in it."""
+    groups, size = list[int](), 0
+    for group in range(len(ranges)):
+        groups.append(group)
+        size += file.metadata.row_group(group).num_rows
+        if size < _ROWS_READ_AT_ONCE and group < len(ranges) - 1:
+            continue
+        table = file.read_row_groups(groups)
+        if added := [one for one in (ranges[number] for number in groups) if one]:
+            begin, end = added[0][0], added[-1][1]
+            table = _with_rows(rows.kept(table), rows.key, rows.gone, rows.added.slice(begin, end - begin))
+        yield table
+        groups, size = [], 0
+    if not ranges:
+        yield rows.added
+
+
+def _groups_with_coauthors(file: pq.ParquetFile, names: Collection[str]) -> frozenset[int]:
+    """The row groups of a table of authors that have some authors in lists of co-authors."""
+    wanted, found = pa.array(list(names), pa.string()), set[int]()
+    for group in range(file.num_row_groups):
+        table = file.read_row_group(group, columns=["coauthors.list.element.author_id"])
+        known = pc.struct_field(pc.list_flatten(table["coauthors"].combine_chunks()), "author_id")
+        if pc.any(pc.is_in(known, wanted), min_count=0).as_py():
+            found.add(group)
+    return frozenset(found)
+
+
+# Changed row groups that are divided together.
+_GROUPS_AT_ONCE = 32
+
+
+def _evenly_divided(groups: Iterable[int | pa.Table], rows: int) -> Iterator[int | pa.Table]:
+    """The same row groups, where tables that follow each other are divided into equal parts of about `rows` rows.
+
+    So a row group that gets a few rows is not followed by one of these rows alone.
+
+    >>> [one if isinstance(one, int) else len(one) for one in _evenly_divided([0, pa.table({"x": range(7)}), 2], 4)]
+    [0, 3, 4, 2]
+    """
+    waiting = list[pa.Table]()
+    for one in groups:
+        if isinstance(one, int):
+            yield from _equal_parts(waiting, rows)
+            waiting = []
+            yield one
+        else:
+            waiting.append(one)
+            if len(waiting) == _GROUPS_AT_ONCE:
+                yield from _equal_parts(waiting, rows)
+                waiting = []
+    yield from _equal_parts(waiting, rows)
+
+
+def _equal_parts(tables: Sequence[pa.Table], rows: int) -> Iterator[pa.Table]:
+    """The rows of tables in equal parts of about `rows` rows."""
+    if not any(map(len, tables)):
+        return
+    together = pa.concat_tables(tables)
+    bounds = np.linspace(0, len(together), max(1, round(len(together) / rows)) + 1).astype(np.int64).tolist()
+    for begin, end in pairwise(bounds):
+        yield together.slice(begin, end - begin).combine_chunks()
 
 
 def _without(table: pa.Table, key: str, gone: pa.Array) -> pa.Table:

@@ -73,6 +73,7 @@ from homonym.corpus.uniting import (
 )
 from homonym.engines.base import DECIMALS
 from homonym.io.result_directory import AUTHORS, CONFLICTS, DOCUMENTS, MENTIONS, PAIRS, UNDECIDED
+from homonym.io.row_groups import FilePart
 from homonym.io.tables import look_up, write_table
 from homonym.schema import AUTHORS as MENTION_ROWS
 
@@ -136,8 +137,8 @@ class UpdatePlan:
     threads: int = 1
     # The identifiers of mentions by kind, filled where documents are read anyway.
     identifiers: dict[str, Mapping[str, str]] = field(default_factory=dict)
-    # For files of which most was copied, the number of bytes from the beginning that have not changed.
-    copied: dict[str, int] = field(default_factory=dict)
+    # The parts of files of which some were copied from the result.
+    copied: dict[str, list[FilePart]] = field(default_factory=dict)
 
     @cached_property
     def new_part(self) -> dict[str, pa.Table]:
@@ -888,7 +889,7 @@ def write_changed_tables(plan: UpdatePlan, touched: TouchedBlocks) -> int:
     """Write the tables of mentions and authors, and the undecided rows; returns the number of changed authors."""
     folder = plan.folder
     if touched.is_changed:
-        replace_rows(plan.result, folder, MENTIONS, touched.blocks, touched.shown)
+        _note_parts(plan, MENTIONS, replace_rows(plan.result, folder, MENTIONS, touched.blocks, touched.shown))
     write_undecided(folder, touched.base, touched.shown)
     return write_changed_authors(plan, touched.former, touched.shown)
 
@@ -925,8 +926,15 @@ def write_changed_authors(plan: UpdatePlan, former: pa.Table, shown: pa.Table) -
         former_rows = look_up(plan.result / AUTHORS, "author_id", pa.array(sorted(others), pa.string()))
         with TemporaryDirectory(dir=plan.work) as work:
             found = pa.concat_tables([found, with_new_coauthors(former_rows, plan.folder, more, Path(work), known)])
-    replace_authors(plan.result, plan.folder, sorted(gone), found, _new_names(plan, known))
+    parts = replace_authors(plan.result, plan.folder, sorted(gone), found, _new_names(plan, known))
+    _note_parts(plan, AUTHORS, parts)
     return len(changed)
+
+
+def _note_parts(plan: UpdatePlan, name: str, parts: list[FilePart]) -> None:
+    """Note the parts of a file that were copied from the result, and not from a new run."""
+    if plan.result == plan.place:
+        plan.copied[name] = parts
 
 
 def _new_names(plan: UpdatePlan, names: Mapping[str, str | None]) -> dict[str, str | None]:

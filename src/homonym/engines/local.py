@@ -99,7 +99,7 @@ from homonym.io.outputs import atomic_path
 from homonym.io.paths import printable
 from homonym.io.result_directory import AUTHORS as AUTHORS_TABLE
 from homonym.io.result_directory import BAGS, FREQUENCIES, link_or_copy
-from homonym.io.tables import write_table
+from homonym.io.tables import SMALL_ROW_GROUP, write_table
 from homonym.records.model import MAX_LISTED_PROBLEMS, Loss, Problems
 from homonym.records.parsing.splitting import Raw
 from homonym.records.reader import Inputs, Records, Unit, format_of
@@ -495,7 +495,7 @@ class LocalEngine:
         if destination.trace:
             write_table(destination.trace, ROUNDS, found.data.rounds, excel=destination.excel)
         rows = _reported(found.data.rows.tables(self.threads), advance)
-        write_table(destination.path, AUTHORS, rows, excel=destination.excel)
+        write_table(destination.path, AUTHORS, rows, excel=destination.excel, row_group=SMALL_ROW_GROUP)
 
     def write_documents(self, collection: Collection, folder: Path) -> None:
         """Link the documents, and what `bags_stored` has written, to a result directory."""

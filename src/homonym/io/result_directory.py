@@ -64,8 +64,9 @@ FILES = frozenset(
 """All names that homonym writes to a result directory."""
 
 # The first line of the marker; the number is increased when older commands could not read or update the directory. They
-# refuse it then. Format 1 has no bags.parquet: an update by version 0.11 would leave that file as it was.
-MAGIC, FORMATS = b"homonym result, format ", (b"1\n", b"2\n")
+# refuse it then. Format 1 has no bags.parquet: an update by version 0.11 would leave that file as it was. In format 2,
+# entries in that file are lists; an update makes them bytes, which version 0.16 cannot read.
+MAGIC, FORMATS = b"homonym result, format ", (b"1\n", b"2\n", b"3\n")
 MARKER_TEXT = MAGIC + FORMATS[-1] + b"homonym wrote these files. The next run with the same output replaces them.\n"
 
 
@@ -94,6 +95,11 @@ def is_result(path: Path) -> bool:
 def has_present_format(result: Path) -> bool:
     """Whether a result has the files of the present format."""
     return (result / MARKER).read_bytes() == MARKER_TEXT
+
+
+def has_format_with_bags(result: Path) -> bool:
+    """Whether a result has the files of a format that has the features of documents."""
+    return not (result / MARKER).read_bytes().startswith(MAGIC + FORMATS[0])
 
 
 def require_result(path: str | Path, *files: str) -> Path:

@@ -43,30 +43,79 @@ class Writing(NamedTuple):
     options: Mapping[str, Any]
 
 
-def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Table], writing: Writing) -> int:
+class FilePart(NamedTuple):
+    """A number of bytes of a new file, one part after another, and where these bytes are in the source, if they are."""
+
+    size: int
+    origin: int | None
+
+
+def splice_row_groups(source: Path, target: Path, groups: Iterable[int | pa.Table], writing: Writing) -> list[FilePart]:
     """Write a Parquet file, atomically: row groups of a source, by number, and new ones from tables, in this order.
 
-    Returns the number of bytes from the beginning that are those of the source. Raises UnusualLayoutError if the
-    source was not written by Arrow with the same schema; then nothing is written.
+    Returns the parts of the file without its footer: row groups that follow each other. Raises UnusualLayoutError if
+    the source was not written by Arrow with the same schema; then nothing is written.
     """
     with plain_path(source) as plain, plain.open("rb") as stream, open_atomic(target) as output:
         old = _Footer.read(stream)
-        place, done = output.write(MAGIC), []
-        same = place
-        for one in groups:
-            if isinstance(one, int):
-                group = old.groups[one]
-                _copy(stream, output, group.begin, group.size)
-                same += group.size if group.begin == place == same else 0
-            elif len(one):
-                group = _write_group(output, one, writing, old.schema)
+        place, done, parts = output.write(MAGIC), list[_RowGroup](), [FilePart(len(MAGIC), 0)]
+        for some in _alternating(groups):
+            if isinstance(some, range):
+                found = old.groups[some.start : some.stop]
+                size = sum(group.size for group in found)
+                _copy(stream, output, found[0].begin, size)
+                parts += [FilePart(group.size, group.begin) for group in found]
             else:
-                continue
-            done.append(_moved(group, place - group.begin))
-            place += group.size
+                found = _write_groups(output, some, writing, old.schema)
+                parts += [FilePart(group.size, None) for group in found]
+            distance = place - found[0].begin
+            done += [_moved(group, distance) for group in found]
+            place += sum(group.size for group in found)
         footer = old.with_groups(done)
         output.write(footer + len(footer).to_bytes(4, "little") + MAGIC)
-    return same
+    return parts
+
+
+def new_parts(path: Path) -> list[FilePart]:
+    """The parts of a Parquet file that was written as a whole; none if its row groups do not follow each other."""
+    try:
+        with plain_path(path) as plain, plain.open("rb") as stream:
+            groups = _Footer.read(stream).groups
+    except UnusualLayoutError:
+        return []
+    return [FilePart(len(MAGIC), None), *(FilePart(group.size, None) for group in groups)]
+
+
+# Tables that are written to memory together: Arrow needs as much time to begin a file as to write a small row group.
+_TABLES_AT_ONCE = 32
+
+
+def _alternating(groups: Iterable[int | pa.Table]) -> Iterator[range | list[pa.Table]]:
+    """The same row groups: ranges of numbers that follow each other, and some tables with rows.
+
+    >>> [*_alternating([0, 1, 3, pa.table({"x": [1]}), pa.table({"x": []}), 4])][:2]
+    [range(0, 2), range(3, 4)]
+    """
+    numbers, tables = range(0), list[pa.Table]()
+    for one in groups:
+        if isinstance(one, int):
+            if tables:
+                yield tables
+                tables = []
+            if numbers and one != numbers.stop:
+                yield numbers
+                numbers = range(0)
+            numbers = range(numbers.start, one + 1) if numbers else range(one, one + 1)
+        elif len(one):
+            if numbers:
+                yield numbers
+                numbers = range(0)
+            tables.append(one)
+            if len(tables) == _TABLES_AT_ONCE:
+                yield tables
+                tables = []
+    if numbers or tables:
+        yield numbers or tables
 
 
 class _RowGroup(NamedTuple):
@@ -151,19 +200,19 @@ def _group(text: bytes, begin: int) -> tuple[_RowGroup, int]:
     return _RowGroup(text[begin:end], numbers[_GROUP_ROWS], numbers[_GROUP_PLACE], numbers[_GROUP_SIZE]), end
 
 
-def _write_group(output: IO[bytes], table: pa.Table, writing: Writing, schema: bytes) -> _RowGroup:
-    """Write the bytes of a new row group; its description is as in a file of its own."""
+def _write_groups(output: IO[bytes], tables: list[pa.Table], writing: Writing, schema: bytes) -> list[_RowGroup]:
+    """Write the bytes of new row groups; their descriptions are as in a file of their own."""
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, writing.schema, **writing.options) as writer:
-        writer.write_table(table, row_group_size=len(table))
+        for table in tables:
+            writer.write_table(table, row_group_size=len(table))
     content = sink.getvalue()
     length = int.from_bytes(content.slice(content.size - 8, 4).to_pybytes(), "little")
     footer = _Footer.parse(content.slice(content.size - 8 - length, length).to_pybytes())
     if footer.schema != schema:
         raise UnusualLayoutError
-    (group,) = footer.groups
-    output.write(content.slice(group.begin, group.size))
-    return group
+    output.write(content.slice(len(MAGIC), sum(group.size for group in footer.groups)))
+    return footer.groups
 
 
 def _copy(stream: IO[bytes], output: IO[bytes], begin: int, size: int) -> None:

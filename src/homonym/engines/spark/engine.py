@@ -86,7 +86,7 @@ from homonym.errors import InputError
 from homonym.io.result_directory import AUTHORS as AUTHORS_TABLE
 from homonym.io.result_directory import BAGS
 from homonym.io.result_directory import DOCUMENTS as DOCUMENTS_TABLE
-from homonym.io.tables import write_table
+from homonym.io.tables import SMALL_ROW_GROUP, write_table
 from homonym.io.urls import is_url
 from homonym.records.model import MAX_LISTED_PROBLEMS, Problems
 from homonym.records.reader import Inputs
@@ -319,7 +319,8 @@ class SparkEngine:
         """Write the table of authors as a file, or as a directory of Parquet files that are in order."""
         authors = found.data
         if not destination.directory:
-            write_table(destination.path, AUTHORS, _result_tables(authors, advance), excel=destination.excel)
+            rows = _result_tables(authors, advance)
+            write_table(destination.path, AUTHORS, rows, excel=destination.excel, row_group=SMALL_ROW_GROUP)
             return
         if not is_url(destination.directory):
             require_spark_table(destination.path)  # again, because it may have been filled during the run
@@ -354,7 +355,8 @@ class SparkEngine:
             return self.spark.sql(query).toArrow()
 
         ranges = _ranges(self.queries.table("authors"), "author", LONG_ROWS, LONG_RANGE_BITS)
-        write_table(folder / AUTHORS_TABLE, AUTHOR_SUMMARIES, summary_tables(fetch, ranges))
+        tables = summary_tables(fetch, ranges)
+        write_table(folder / AUTHORS_TABLE, AUTHOR_SUMMARIES, tables, row_group=SMALL_ROW_GROUP)
 
     def _write_statistics(self, collection: Collection, folder: Path) -> None:
         """Write what blocks take from the whole collection to a result directory, and the bags of documents."""
