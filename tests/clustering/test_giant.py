@@ -41,17 +41,17 @@ from tests.support.small_blocks import (
 )
 
 # Names of the constants for what is kept between rounds, and for the size of work units.
-CONSTANTS = ("LISTED", "WORN", "ENOUGH", "CHUNK", "CACHE_BYTES", "CACHED_SIZE", "IDLE")
+CONSTANTS = ("LISTED", "WORN", "ENOUGH", "CHUNK", "CACHE_BYTES", "LOOKED_UP_CACHE_BYTES", "CACHED_SIZE", "IDLE")
 
 
 @contextmanager
-def every_block_is_giant(constants: dict[str, float] | None = None) -> Iterator[None]:
+def every_block_is_giant(constants: dict[str, float] | None = None) -> Iterator[pytest.MonkeyPatch]:
     """Cluster blocks of any size with the sparse kernel, with the given constants changed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agglomerative, "GIANT_BLOCK", 1)
         for name in CONSTANTS:
             patch.setattr(giant_blocks, name, (constants or {}).get(name, getattr(giant_blocks, name)))
-        yield
+        yield patch
 
 
 @st.composite
@@ -63,6 +63,7 @@ def changed_constants(draw: st.DrawFn) -> dict[str, float]:
         "ENOUGH": draw(st.sampled_from([1, giant_blocks.ENOUGH])),
         "CHUNK": draw(st.sampled_from([1, 3, giant_blocks.CHUNK])),
         "CACHE_BYTES": draw(st.sampled_from([0, giant_blocks.CACHE_BYTES, 10**4])),
+        "LOOKED_UP_CACHE_BYTES": draw(st.sampled_from([0, 200, 10**6])),
         "CACHED_SIZE": draw(st.sampled_from([1, 2, giant_blocks.CACHED_SIZE])),
         "IDLE": draw(st.sampled_from([0, 1, giant_blocks.IDLE])),
     }

@@ -5,15 +5,30 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from homonym.clustering import agglomerative
 from homonym.clustering.agglomerative import cluster, pair_scores
-from homonym.clustering.arrays import Bags, Frequencies, Integers, NamePrior, SharedDocuments, starts
+from homonym.clustering.arrays import (
+    Bags,
+    Constraints,
+    Frequencies,
+    Integers,
+    NamePrior,
+    SharedDocuments,
+    starts,
+)
 from homonym.clustering.dense.blocks import StoredBags, gather_bags
 from homonym.clustering.shared_documents import pair_documents, share_documents
 from homonym.settings import KEY_SHARE, Settings
-from tests.clustering.test_giant import assert_identical
+from tests.clustering.test_giant import (
+    assert_identical,
+    assert_same_answer,
+    changed_constants,
+    every_block_is_giant,
+)
 from tests.support.profiles import examples
 from tests.support.small_blocks import FACTORS, Bag, bags, parameters
 
@@ -163,6 +178,60 @@ def test_pairs_of_documents_give_the_same_clustering_to_the_last_bit(
             collection.own, collection.frequencies, run, margins=True, shared=collection.shared(threads), **options
         )  # fmt: skip
         assert_identical(answer, expected)
+
+
+def of_one_document(collection: Collection) -> Constraints:
+    """Cannot-links between the mentions of a block on one document; a must-link of the first two mentions."""
+    sizes, document = np.diff(collection.own.block_start), collection.document
+    first = np.repeat(collection.own.block_start[:-1], sizes)
+    same = (first[:, None] == first) & (document[:, None] == document) & ~np.eye(len(document), dtype=bool)
+    group = np.arange(len(document)) - first
+    group[1:2] = 0 if sizes[0] > 1 else group[1:2]
+    profile, partner = np.nonzero(same)
+    return Constraints(
+        group.astype(np.int32),
+        np.arange(len(document), dtype=np.int32),
+        starts(np.bincount(profile, minlength=len(document))),
+        partner.astype(np.int32),
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=examples(600))
+@given(
+    found=documents,
+    run=parameters(),
+    rare=st.sampled_from([0.0, 0.3, 50.0]),
+    hypothetical=st.booleans(),
+    named=st.booleans(),
+    constrained=st.booleans(),
+    constants=changed_constants(),
+)
+def test_rows_looked_up_for_giant_blocks_give_the_same_clustering(
+    found: list[Document],
+    run: Settings,
+    rare: float,
+    hypothetical: bool,
+    named: bool,
+    constrained: bool,
+    constants: dict[str, float],
+) -> None:
+    run = run.changed(scope="overall", weights="uniform")
+    collection = collected(found, rare, np.ones(len(TYPES), bool))
+    names = collection.names if named else None
+    constraints = of_one_document(collection) if constrained else None
+    options: dict[str, Any] = {"names": names, "constraints": constraints, "hypothetical": hypothetical}
+    expected = cluster(collection.whole, collection.frequencies, run, margins=True, **options)
+    answers = []
+    with every_block_is_giant(constants) as patch:
+        patch.setattr(agglomerative, "GIANT_BLOCK_OF_LONG_BAGS", 1)
+        for threads in (1, 2):
+            shared, options["threads"] = collection.shared(threads), threads
+            answers.append(
+                cluster(collection.own, collection.frequencies, run, margins=True, shared=shared, **options)
+            )  # fmt: skip
+    assert_same_answer(answers[0], expected, run, names)
+    assert_identical(*answers)
 
 
 def test_table_of_many_documents_has_the_scores_of_their_bags_to_the_last_bit() -> None:

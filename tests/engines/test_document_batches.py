@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from homonym import Settings, disambiguate
 from homonym.clustering import agglomerative
+from homonym.clustering.sparse import giant_blocks
+from homonym.clustering.sparse.inverted_index import Block
 from homonym.commands.run import Resources
 from homonym.engines import document_batches, local
 
@@ -76,6 +79,32 @@ def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.M
     assert result(collaboration(tmp_path / "in.jsonl", reverse=True), run) == expected
     assert [len(plan.batches) for plan in plans[:2]] == [1, max(2, len(plans[1].batches))]
     assert 0 < plans[1].types.sum() <= plans[2].types.sum()
+
+
+@pytest.mark.parametrize("run", [Settings(kappa=2.0, chance_limit=1.0, name_trust=0.8), Settings(variant="max")])
+def test_giant_blocks_look_up_their_documents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Settings) -> None:
+    """Those with more documents than fit into a table are compared with whole bags. The result is the same."""
+    source = collaboration(tmp_path / "in.jsonl")
+    expected, _ = result(source, run)
+    looked_up: list[int] = []
+    original = giant_blocks.cluster_giant
+
+    def remember(block: Block, *arguments: Any, **options: Any) -> int:
+        looked_up.append(block.mentions if block.looks_up else 0)
+        return original(block, *arguments, **options)
+
+    monkeypatch.setattr(giant_blocks, "cluster_giant", remember)
+    monkeypatch.setattr(document_batches, "LONG_BAG", 10)
+    monkeypatch.setattr(agglomerative, "LONG_BAG", 10)
+    monkeypatch.setattr(document_batches, "MIN_PRODUCTS", 0)
+    monkeypatch.setattr(agglomerative, "GIANT_BLOCK_OF_LONG_BAGS", 20)
+    monkeypatch.setattr(local, "ALONE_PAIRS", 0)  # a giant block is a batch of its own
+    assert result(source, run, threads=2)[0] == expected
+    assert min(looked_up) >= 20
+    looked_up.clear()
+    monkeypatch.setattr(document_batches, "_most_documents", lambda memory, types: 25)
+    assert result(source, run)[0] == expected
+    assert min(looked_up) == 0 < max(looked_up)
 
 
 def test_frequencies_within_a_block_are_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,10 +121,11 @@ def cluster(
     A pair may be joined unless a cannot-link forbids it or its score does not exceed the chance limit. Scores are those
     with the factors of `names`, also in merges and margins. Margins ignore the chance limit.
     Without any feature type all mentions stay singletons, except for must-link groups. If documents are `shared`, bags
-    have only what belongs to the mention itself, and no block is giant. Which blocks are `giant` follows from
-    `are_giant`, by default from their sizes; they are clustered by several threads, and `advance` is called with the
-    number of merges of each of their rounds. A `store` keeps snapshots of the rounds of a giant block, the only one.
-    Blocks that are `skipped` stay singletons without margins. The pairs of dense blocks are in `memory`, if given.
+    have only what belongs to the mention itself. Which blocks are `giant` follows from `are_giant`, by default from
+    their sizes, and if documents are shared, from `are_giant_with_table`; they are clustered by several threads, and
+    `advance` is called with the number of merges of each of their rounds. A `store` keeps snapshots of the rounds of a
+    giant block, the only one. Blocks that are `skipped` stay singletons without margins. The pairs of dense blocks are
+    in `memory`, if given.
     The limit of each block is that of its `limit_sizes`, by default of its number of mentions.
     """
     from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
@@ -138,7 +139,7 @@ def cluster(
     hypothetical = hypothetical and len(frequencies.types) > 0
     sizes = np.diff(bags.block_start)
     if shared is not None:
-        giant = np.zeros(len(sizes), np.bool_)
+        giant = are_giant_with_table(sizes)
     elif giant is None:
         giant = sizes >= GIANT_BLOCK
     wanted = np.ones(len(sizes), np.bool_) if skipped is None else ~skipped
@@ -152,16 +153,14 @@ def cluster(
             inputs, chosen.number, len(frequencies.types), profiles, margins=margins, copied=copied, memory=memory
         )  # fmt: skip
         cluster_blocks(inputs, model, given, chosen, hypothetical, 0.0, scratch, output, np.zeros(0, np.int64))
-    if store and giant.sum() > 1:
-        raise ValueError("a store keeps the rounds of one giant block")
+    if store and (giant.sum() > 1 or shared is not None):
+        raise ValueError("a store keeps the rounds of one giant block with the bags of its documents")
     if giant.any():
         from homonym.clustering.sparse.giant_blocks import cluster_giant, fit_giant
         from homonym.clustering.sparse.inverted_index import Block
     for b in np.flatnonzero(giant).tolist():
         here = slice(bags.block_start[b], bags.block_start[b + 1])
-        # Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
-        level = _chance_levels(inputs, model, b, b + 1) if model.chance_limit > 0 and not model.within else None
-        block = Block.of(inputs, b, model, level)
+        block = Block.of(inputs, b, model, *_levels_of_giant(inputs, model, b, looks_up=shared is not None))
         part = constraints.of(here) if constraints is not None and constrained[b] else None
         label, merges = output.label[here], output.merges.of(here)
         output.rounds[b] = cluster_giant(
@@ -172,6 +171,23 @@ def cluster(
             fit_giant(block, part, label, Margins(*(array[here] for array in output.margins)), threads=threads)
     compared = _has_features(bags, shared)
     return Clustering(bags.block_start, limit, output.label, output.rounds, *output.merges, *output.margins, compared)
+
+
+def _levels_of_giant(
+    inputs: KernelInput, model: Model, b: int, *, looks_up: bool
+) -> tuple[Floats | None, Floats | None]:  # fmt: skip
+    """The chance levels of the mentions of a giant block if there is a chance limit; n if documents are looked up."""
+    from homonym.clustering.dense.cooccurrence import chance_levels_by_row, new_feature_scratch
+
+    # Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
+    limited = model.chance_limit > 0 and not model.within
+    if not looks_up:
+        return _chance_levels(inputs, model, b, b + 1) if limited else None, None
+    first, last = inputs.block_start[[b, b + 1]]
+    level, n = chance_levels_by_row(
+        b, inputs, model, new_feature_scratch(int(inputs.bag_start[last] - inputs.bag_start[first]))
+    )  # fmt: skip
+    return level if limited else None, n
 
 
 def load_kernels() -> None:
@@ -294,6 +310,12 @@ def are_giant(mentions: Integers, document_features: Integers) -> NDArray[np.boo
     """
     have_long_bags = document_features >= mentions * LONG_BAG
     return mentions >= np.where(have_long_bags, GIANT_BLOCK_OF_LONG_BAGS, GIANT_BLOCK)
+
+
+def are_giant_with_table(mentions: Integers) -> NDArray[np.bool_]:
+    """Which blocks are giant among those whose documents are shared, given their mentions."""
+    found: NDArray[np.bool_] = mentions >= GIANT_BLOCK_OF_LONG_BAGS
+    return found
 
 
 def limits(block_start: Integers, limit: Limit, mentions: int) -> Floats:
@@ -557,6 +579,15 @@ def needed_bytes(
     from homonym.clustering.sparse.giant_blocks import linear_bytes
 
     return linear_bytes(mentions, types, occurrences, threads)
+
+
+def looked_up_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) -> int:
+    """Memory in bytes that a block needs besides the table of documents, given the occurrences of its own bags."""
+    if not are_giant_with_table(np.array([mentions])).any():
+        return dense_bytes(mentions, types)
+    from homonym.clustering.sparse.giant_blocks import linear_bytes
+
+    return linear_bytes(mentions, types, occurrences, threads, looks_up=True)
 
 
 def round_table(clustering: Clustering) -> dict[str, NDArray[np.generic]]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.agglomerative import LONG_BAG
+from homonym.clustering.agglomerative import LONG_BAG, are_giant_with_table
 from homonym.clustering.arrays import Floats, Integers, ranges
 from homonym.clustering.shared_documents import table_bytes
 from homonym.collection.encoded import Encoded
@@ -52,18 +52,23 @@ def plan_sharing(encoded: Encoded, used: NDArray[np.bool_], memory: int) -> Shar
     """Choose the blocks whose documents are better compared once, and the feature types that are worth it.
 
     A table has all pairs of its documents. It pays if the blocks have as many pairs of mentions, or if it saves the
-    copies of long bags.
+    copies of long bags. A giant block with more documents than a table can have is compared with whole bags.
     """
     sizes, features = np.diff(encoded.block_start), encoded.document_features
-    chosen = np.flatnonzero((sizes > 1) & ~encoded.giant_blocks() & (features >= LONG_BAG * sizes))
+    chosen = np.flatnonzero((sizes > 1) & (features >= LONG_BAG * sizes))
     if not len(chosen) or (sizes * features)[chosen].sum() < MIN_PRODUCTS:
         return SharingPlan(used, [])
     meetings = _meetings(encoded, chosen)
     types = _shared_types(used, encoded.features_per_document(meetings.sequence), len(meetings.sequence), memory)
     if not types.any():
         return SharingPlan(types, [])
-    saved = features + 2 * sizes**2
-    batches = _batches(chosen, meetings, _most_documents(memory, int(types.sum())))
+    saved, most = features + 2 * sizes**2, _most_documents(memory, int(types.sum()))
+    fits = ~are_giant_with_table(sizes[chosen]) | (np.diff(meetings.documents_of.start) <= most)
+    if not fits.any():
+        return SharingPlan(types, [])
+    if not fits.all():
+        chosen, meetings = chosen[fits], _meetings(encoded, chosen[fits])
+    batches = _batches(chosen, meetings, most)
     return SharingPlan(types, [batch for batch in batches if len(batch.documents) ** 2 <= saved[batch.blocks].sum()])
 
 

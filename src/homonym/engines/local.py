@@ -21,7 +21,14 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.calibration.confidence import Confidence
-from homonym.clustering.agglomerative import Clustering, cluster, dense_bytes, needed_bytes
+from homonym.clustering.agglomerative import (
+    Clustering,
+    are_giant_with_table,
+    cluster,
+    dense_bytes,
+    looked_up_bytes,
+    needed_bytes,
+)
 from homonym.clustering.arrays import Bags, Floats, Integers, ReusedMemory, aligned_memory, starts
 from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
 from homonym.collection import counting
@@ -870,12 +877,12 @@ class _Clusterer:
         return aligned_memory(largest // 8)
 
     def _cluster_shared(self, batch: SharedBatch, memory: Floats) -> Iterator[tuple[Integers, Clustering]]:
-        """Compute the table of a batch and cluster its blocks."""
+        """Compute the table of a batch and cluster its blocks, each giant one on all threads."""
         encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
         bags = encoded.gather_documents(batch.documents, self.sharing.types)
         table = pair_documents(bags, encoded.frequencies, self.engine.threads, memory)
 
-        def work(blocks: Integers) -> Clustering:
+        def work(blocks: Integers, threads: int = 1) -> Clustering:
             mentions, own_sizes = mentions_of(encoded, blocks)
             block_start = starts(own_sizes)
             document = batch.places(encoded.mention_owner[mentions] >> SLOT_BITS)
@@ -889,10 +896,16 @@ class _Clusterer:
                 hypothetical=self.trace,
                 margins=self.margins,
                 shared=share_documents(table, block_start, document, *own_names),
+                threads=threads,
                 memory=self._thread_memory(),
             )
 
-        parts = parts_of(batch.blocks, sizes[batch.blocks], ALONE_PAIRS)
+        giant = are_giant_with_table(sizes[batch.blocks])
+        for block in batch.blocks[giant, None]:
+            self.engine.stages.note("cluster", batches=1)
+            yield block, work(block, self.engine.threads)
+        others = batch.blocks[~giant]
+        parts = parts_of(others, sizes[others], ALONE_PAIRS)
         yield from self._map(work, parts, lambda blocks: int(sizes[blocks].max()))
 
     def _plan(self) -> list[BlockBatch]:
@@ -910,9 +923,13 @@ class _Clusterer:
 
     def _require_memory(self, batch: SharedBatch) -> None:
         """Fail if the memory does not suffice for a table and the largest block of its batch."""
-        largest = int(np.diff(self.encoded.block_start)[batch.blocks].max())
-        table = table_bytes(len(batch.documents), int(self.sharing.types.sum()))
-        needed = table + dense_bytes(largest, len(self.used))
+        encoded, types = self.encoded, self.sharing.types
+        sizes = np.diff(encoded.block_start)[batch.blocks]
+        largest, block = int(sizes.max()), int(batch.blocks[sizes.argmax()])
+        mentions = slice(*encoded.block_start[[block, block + 1]].tolist())
+        _, own, _ = encoded.gather_mentions(mentions, self.used & ~types)
+        table = table_bytes(len(batch.documents), int(types.sum()))
+        needed = table + looked_up_bytes(largest, len(self.used), len(own), self.engine.threads)
         require_memory(largest, needed, self.engine.memory)
 
 

@@ -177,6 +177,20 @@ def _look_up_documents(x, first, inputs, row, own, n):
         own[kind[column]] = row[kind[column], x]
 
 
+@inlined
+def _fill_row(x, first, offset, inputs, scratch, row, error, own, n):
+    """Fill the row of mention x, S(x,x) and n(x), from its bag and from the table of documents."""
+    for t in range(row.shape[0]):
+        n[t] = own[t] = 0.0
+        for y in range(x):
+            row[t, y] = 0.0
+    for y in range(x):
+        error[y] = 0.0
+    _add_products(x, first, offset, inputs, scratch, row, error, own, n)
+    if inputs.shared.own_names.document.size > 0:
+        _look_up_documents(x, first, inputs, row, own, n)
+
+
 @internal
 def _fill_rows(first, last, distinct, inputs, scratch, found):
     """Fill S and n of the mentions one after another: the row of one stays in the cache until it is complete."""
@@ -185,15 +199,7 @@ def _fill_rows(first, last, distinct, inputs, scratch, found):
     row, error = np.empty((types, m)), np.empty(m)
     _index_features(inputs.bag_start[last] - offset, distinct, scratch)
     for x in range(m):
-        for t in range(types):
-            n[x, t] = diagonal[x, t] = 0.0
-            for y in range(x):
-                row[t, y] = 0.0
-        for y in range(x):
-            error[y] = 0.0
-        _add_products(x, first, offset, inputs, scratch, row, error, diagonal[x], n[x])
-        if inputs.shared.own_names.document.size > 0:
-            _look_up_documents(x, first, inputs, row, diagonal[x], n[x])
+        _fill_row(x, first, offset, inputs, scratch, row, error, diagonal[x], n[x])
         base = x * (x - 1) // 2
         for y in range(x):
             for t in range(types):
@@ -219,7 +225,7 @@ def _chance_units(model, inside, unit):
 def fill_chance_levels(m, found, model, level):
     """Fill the chance level of each mention of a block from S and n: see `reference.chance_level`."""
     S, diagonal, n, types = found.S, found.diagonal, found.n, model.weight.size
-    shared, inside, unit = np.empty((m, types)), np.zeros(types), np.empty(types)
+    shared, inside = np.empty((m, types)), np.zeros(types)
     for i in range(m):
         row = i * (i - 1) // 2
         for t in range(types):
@@ -229,11 +235,39 @@ def fill_chance_levels(m, found, model, level):
             for t in range(types):
                 shared[i, t] += S[row + j, t]
                 shared[j, t] += S[row + j, t]
+    _fill_levels(shared, n, inside, model, level)
+
+
+@internal
+def _fill_levels(shared, n, inside, model, level):
+    """Fill the chance levels, given what each mention shares with its block, and the mass inside of the block."""
+    unit = np.empty(inside.size)
     _chance_units(model, inside, unit)
-    for x in range(m):
+    for x in range(shared.shape[0]):
         level[x] = 0.0
-        for t in range(types):
+        for t in range(unit.size):
             level[x] += unit[t] * max(0.0, n[x, t] - shared[x, t])
+
+
+@compiled
+def chance_levels_by_row(b, inputs, model, scratch):
+    """The chance levels of the mentions of one block, and n. Only one row of S is stored at a time."""
+    first, last, types = inputs.block_start[b], inputs.block_start[b + 1], model.weight.size
+    m, offset, within = last - first, inputs.bag_start[first], b < 0  # never, as in `chance_levels_of_bags`
+    row, error, own, inside = np.empty((types, m)), np.empty(m), np.empty(types), np.zeros(types)
+    n, shared, level = np.empty((m, types)), np.zeros((m, types)), np.empty(m)
+    distinct = number_features(first, last, inputs, within, scratch)
+    _index_features(inputs.bag_start[last] - offset, distinct, scratch)
+    for x in range(m):
+        _fill_row(x, first, offset, inputs, scratch, row, error, own, n[x])
+        for t in range(types):
+            shared[x, t] = own[t]
+            inside[t] += n[x, t]
+            for y in range(x):
+                shared[x, t] += row[t, y]
+                shared[y, t] += row[t, y]
+    _fill_levels(shared, n, inside, model, level)
+    return level, n
 
 
 @internal

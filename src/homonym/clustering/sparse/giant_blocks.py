@@ -70,6 +70,8 @@ CHUNK = 64
 WORN = 0.8
 #: Bytes of cached rows per feature occurrence: some dozens of rows at the beginning, hundreds at the end.
 CACHE_BYTES = 32
+#: Bytes of cached rows if documents are looked up: hundreds of rows at the beginning.
+LOOKED_UP_CACHE_BYTES = 1 << 28
 #: Minimum size of a cluster with a cached row. Smaller clusters are computed as fast as a cached row is read.
 CACHED_SIZE = 5
 #: Number of rounds without growth after which a cluster may lose its cached row.
@@ -79,8 +81,8 @@ IDLE = 10
 class RowCache:
     """Chooses the clusters whose rows are cached, in `rows`, by their size and by when they last grew."""
 
-    def __init__(self, K: int, types: int, occurrences: int) -> None:
-        self._bytes, self._types = occurrences * CACHE_BYTES, types
+    def __init__(self, K: int, types: int, memory: int) -> None:
+        self._bytes, self._types = memory, types
         self._round = 0
         self._allocate(K)
 
@@ -194,7 +196,7 @@ def _new_scratch(block: Block, features: int) -> RowScratch:
     m = block.mentions
     return RowScratch(
         shared=np.zeros(m), row=np.zeros(m), column=np.zeros(m),
-        highest=np.zeros((block.types, m if block.model.use_max else 0)),
+        whole=np.zeros((block.types, m if block.model.use_max or block.looks_up else 0)),
         bag=np.empty(features, np.int32), amount=np.empty(features), amount_of=np.zeros(features),
         mark=np.zeros(m, np.int64), seen=np.zeros(m, np.int64), token=np.zeros(1, np.int64),
     )  # fmt: skip
@@ -227,7 +229,7 @@ class Agglomeration:
         self.smallest = np.arange(m)
         self.partners = empty_lists(m, LISTED)
         index = index_mentions(block)
-        self.cache = RowCache(m, block.types, len(index.feature))
+        self.cache = RowCache(m, block.types, cache_bytes(len(index.feature), looks_up=block.looks_up))
         self.state = State(
             model=block.model,
             index=index,
@@ -242,6 +244,7 @@ class Agglomeration:
             ),
             links=index_cannot_links(constraints, m),
             cached=self.cache.rows,
+            documents=block.documents,
         )
         self._contract(self._join_must_links(constraints))
         self.new = self.state.clusters.size > 0
@@ -368,10 +371,11 @@ class Agglomeration:
         copy_lists(remaining, number, self.partners, fresh)
         self.partners, self.new, self.smallest = fresh, self.new[remaining], self.smallest[remaining]
         names = Names(*(array[remaining] for array in clusters.names))
-        use_max = self.block.model.use_max
-        self.cache.renumber(remaining, number, items_are_clusters=not use_max)
-        if use_max:
+        use_max, looks_up = self.block.model.use_max, self.block.looks_up
+        self.cache.renumber(remaining, number, items_are_clusters=not (use_max or looks_up))
+        if use_max or looks_up:
             items, index = renumber_lists(state.items, remaining, number), state.index
+            index = index if use_max else index._replace(holder=number[index.holder])
         else:
             items = linked_lists(np.arange(self.left), self.left)
             index = index_clusters(state.index, number, self.left)
@@ -458,6 +462,7 @@ def fit_giant(
         clusters=_new_clusters(block, size, n, np.zeros(K), combine_names(K, label, block.name, block.factor)),
         links=index_cannot_links(constraints, m),
         cached=RowCache(K, block.types, 0).rows,
+        documents=block.documents,
     )
 
     def fit(rows: Integers, scratch: RowScratch, _: Any) -> None:
@@ -467,12 +472,19 @@ def fit_giant(
         row_threads.run(np.arange(K), fit)
 
 
-def linear_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) -> int:
-    """Memory in bytes that a giant block needs besides its bags.
+def cache_bytes(occurrences: int, *, looks_up: bool) -> int:
+    """Memory in bytes for cached rows."""
+    return LOOKED_UP_CACHE_BYTES if looks_up else occurrences * CACHE_BYTES
+
+
+def linear_bytes(mentions: int, types: int, occurrences: int, threads: int = 1, *, looks_up: bool = False) -> int:
+    """Memory in bytes that a giant block needs besides its bags, and the table if documents are looked up.
 
     Occurrences by mention and by feature, while they are sorted; cached rows; sums of each cluster and type; partner
     lists, and the scratch arrays of each thread.
     """
     lists = 3 * (LISTED * 12 + 16)
     by_thread = mentions * (lists + types * 8 + 40) + occurrences * 20
-    return occurrences * (96 + CACHE_BYTES) + mentions * (types * 40 + 132 + lists) + threads * by_thread
+    by_thread += mentions * types * 8 if looks_up else 0
+    cached = cache_bytes(occurrences, looks_up=looks_up)
+    return occurrences * 96 + cached + mentions * (types * 40 + 132 + lists) + threads * by_thread

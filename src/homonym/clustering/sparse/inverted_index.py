@@ -2,15 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Constraints, Floats, Integers, KernelInput, Model, ranges, starts
+from homonym.clustering.arrays import (
+    Constraints,
+    DocumentPairs,
+    Floats,
+    Integers,
+    KernelInput,
+    Model,
+    OwnNames,
+    no_documents,
+    ranges,
+    starts,
+)
 from homonym.clustering.compiling import compiled, internal
+
+
+class BlockDocuments(NamedTuple):
+    """What the documents of the mentions of one block share, as in `SharedDocuments`, and the type of exact sums.
+
+    `own_names.document` is empty if bags contain those of the documents.
+    """
+
+    pairs: DocumentPairs
+    own_names: OwnNames
+    exact: int
+
+    @classmethod
+    def of(cls, inputs: KernelInput, b: int) -> BlockDocuments:
+        """The documents of one of several blocks."""
+        first, last = inputs.block_start[b], inputs.block_start[b + 1]
+        pairs, names = inputs.shared
+        here = names._replace(document=names.document[first:last], start=names.start[first : last + 1])
+        return cls(pairs, here, inputs.exact)
 
 
 @dataclass(frozen=True)
@@ -18,6 +48,7 @@ class Block:
     """The mentions of one block with their bags, the frequencies of features, and the model of the collection.
 
     `name` and `factor` are those of `NamePrior`; without a prior, no mention has a name. `level` are the chance levels.
+    If documents are shared, bags have only what belongs to the mention itself, and `whole_n` is n_t(x) with them.
     """
 
     bag_start: Integers
@@ -29,10 +60,17 @@ class Block:
     factor: Floats
     level: Floats
     collection_model: Model
+    documents: BlockDocuments = field(default_factory=lambda: BlockDocuments(*no_documents(), -1))
+    whole_n: Floats | None = None
 
     @classmethod
-    def of(cls, inputs: KernelInput, b: int, model: Model, level: Floats | None) -> Block:
-        """One of several blocks, with the chance levels of its mentions if there is a chance limit."""
+    def of(
+        cls, inputs: KernelInput, b: int, model: Model, level: Floats | None, whole_n: Floats | None = None
+    ) -> Block:  # fmt: skip
+        """One of several blocks, with the chance levels of its mentions if there is a chance limit.
+
+        `whole_n` is given if documents are shared.
+        """
         first, last = inputs.block_start[b], inputs.block_start[b + 1]
         begin, end = inputs.bag_start[first], inputs.bag_start[last]
         bag_start = inputs.bag_start[first : last + 1] - begin
@@ -41,7 +79,15 @@ class Block:
         if len(inputs.name):
             name, factor = inputs.name[first:last], inputs.factor[first:last]
         level = np.zeros(last - first) if level is None else level
-        return cls(bag_start, *bags, inputs.type_start, inputs.total, name, factor, level, model)
+        documents = BlockDocuments.of(inputs, b)
+        return cls(
+            bag_start, *bags, inputs.type_start, inputs.total, name, factor, level, model, documents, whole_n
+        )  # fmt: skip
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether what documents share is looked up in a table."""
+        return len(self.documents.own_names.document) > 0
 
     @property
     def mentions(self) -> int:
@@ -66,6 +112,8 @@ class Block:
     @cached_property
     def n(self) -> Floats:
         """n_t(x) of each mention and type."""
+        if self.whole_n is not None:
+            return self.whole_n
         place = self.owner.astype(np.int64) * self.types + self.kind
         n = np.bincount(place, self.count, self.mentions * self.types).astype(np.float64)
         return n.reshape(self.mentions, self.types)

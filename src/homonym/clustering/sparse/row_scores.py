@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from homonym.clustering.compiling import compiled, internal
+from homonym.clustering.dense.exact_sums import replace_own_names
 from homonym.clustering.dense.scoring import exceeds, exceeds_chance_limit, limit_weight, name_factor
 from homonym.clustering.sparse.giant_merging import COLUMN, PEAK, ROW, Pairs, offer
 
@@ -46,7 +47,8 @@ class CachedRows(NamedTuple):
 class State(NamedTuple):
     """The clusters of a block in one round.
 
-    `items` and `members` are the items of the index and the mentions that each cluster consists of.
+    `items` and `members` are the items of the index and the mentions that each cluster consists of. What `documents`
+    share is looked up, if there are any; then items are mentions.
     """
 
     model: Any
@@ -56,20 +58,22 @@ class State(NamedTuple):
     clusters: Any
     links: Any
     cached: Any
+    documents: Any
 
 
 class RowScratch(NamedTuple):
     """Arrays that the computation of one row writes.
 
-    `row[D]` is Σ_t w_t(D)·S_t(C,D), `column[D]` is Σ_t w_t(C)·S_t(C,D), `highest` is S_t for `max`, and `shared` is S_t
-    of one type, 0 between rows. `bag` and `amount` are a bag, `amount_of` its counts by feature while it is summed.
+    `row[D]` is Σ_t w_t(D)·S_t(C,D), `column[D]` is Σ_t w_t(C)·S_t(C,D). `whole` is S_t for `max` or
+    if documents are shared, and `shared` is S_t of one type, 0 between rows. `bag` and `amount` are a bag, `amount_of`
+    its counts by feature while it is summed.
     `mark[D]` equals `token[0]` if C and D cannot be linked; so does `seen[p]` if the profile p has been processed.
     """
 
     shared: Any
     row: Any
     column: Any
-    highest: Any
+    whole: Any
     bag: Any
     amount: Any
     amount_of: Any
@@ -180,9 +184,41 @@ def _weigh_row(S, w_own, w, scratch):
 
 
 @internal
+def _add_documents(x, cluster, documents, use_max, S):
+    """Add S_t(x,y) with all other mentions y to S_t of their clusters, for the types that documents have.
+
+    For `max`, S_t of their clusters is raised to it.
+    """
+    table, _, kind = documents.pairs
+    document, start, feature, in_document, in_mention, inverse = documents.own_names
+    d, i, end_i, exact = document[x], start[x], start[x + 1], documents.exact
+    for y in range(document.size):
+        if y == x:
+            continue
+        e, c = document[y], np.uint32(cluster[y])
+        at = np.uint64(d * (d + 1) // 2 + e if e <= d else e * (e + 1) // 2 + d)
+        for column in range(kind.size):
+            t = kind[column]
+            shared = table[at, column]
+            if t == exact:
+                shared = replace_own_names(
+                    shared, table[at, kind.size], i, end_i, start[y], start[y + 1],
+                    feature, in_document, in_mention, inverse,
+                )  # fmt: skip
+            if use_max:
+                S[t, c] = max(S[t, c], shared)
+            else:
+                S[t, c] += shared
+
+
+@internal
 def _complete_row(item, state, scratch, S):
     """Add an item of a cluster C and the items that follow it to S_t(C,D)."""
     index, items, types = state.index, state.items, state.model.weight.size
+    x = item if state.documents.own_names.document.size > 0 else -1
+    while x >= 0:
+        _add_documents(x, items.cluster, state.documents, state.model.use_max, S)
+        x = items.following[x]
     if state.model.use_max:
         while item >= 0:
             for t in range(types):
@@ -204,10 +240,10 @@ def _compute_row(c, state, scratch):
         _complete_row(item, state, scratch, cached.S[slot])
         cached.covered[slot] = items.last[c]
         _weigh_row(cached.S[slot], w[:, c].copy(), w, scratch)
-    elif state.model.use_max:
-        scratch.highest[:, :K] = 0.0
-        _complete_row(items.first[c], state, scratch, scratch.highest)
-        _weigh_row(scratch.highest, w[:, c].copy(), w, scratch)
+    elif state.model.use_max or state.documents.own_names.document.size > 0:
+        scratch.whole[:, :K] = 0.0
+        _complete_row(items.first[c], state, scratch, scratch.whole)
+        _weigh_row(scratch.whole, w[:, c].copy(), w, scratch)
     else:
         scratch.row[:K] = 0.0
         scratch.column[:K] = 0.0
@@ -473,17 +509,25 @@ def _share_mention(x, c, n_x, name_x, state, scratch):
     smooth *= model.epsilon / model.N
     scratch.row[:K] = 0.0
     scratch.column[:K] = 0.0
-    scratch.highest[:, :K] = 0.0
+    looks_up = state.documents.own_names.document.size > 0
+    scratch.whole[:, :K] = 0.0
+    if looks_up:
+        _add_documents(x, state.members.cluster, state.documents, model.use_max, scratch.whole)
     for t in range(types):
-        if model.use_max:
-            _raise_highest(x, t, state.index, state.members.cluster, scratch, scratch.highest)
-            own_share[t] = scratch.highest[t, c]
-        else:
+        own_share[t] = 0.0
+        if looks_up or model.use_max:
+            if model.use_max:
+                _raise_highest(x, t, state.index, state.members.cluster, scratch, scratch.whole)
+            own_share[t] = scratch.whole[t, c]
+        if not model.use_max:
             length, postings = _gather_item(x, t, state.index, scratch)
-            _add_weighted(t, length, postings, w_x[t], state.index, w, scratch)
-            own_share[t] = _own_share(x, c, t, state.index)
-    if model.use_max:
-        _weigh_row(scratch.highest, w_x, w, scratch)
+            own_share[t] += _own_share(x, c, t, state.index)
+            if looks_up:
+                _add_to(scratch.whole[t], length, state.index, scratch)
+            else:
+                _add_weighted(t, length, postings, w_x[t], state.index, w, scratch)
+    if looks_up or model.use_max:
+        _weigh_row(scratch.whole, w_x, w, scratch)
     return MentionSums(n_x, w_x, smooth, own_share, name_x)
 
 
