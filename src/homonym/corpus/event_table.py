@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from homonym.io.result_directory import EVENTS
-from homonym.io.row_groups import UnusualLayoutError, splice_row_groups
+from homonym.io.row_groups import FilePart, UnusualLayoutError, new_parts, splice_row_groups
 from homonym.io.tables import parquet_writing, read_or_empty, reading_result_file, rechunked, write_table
 from homonym.schema import EVENT_ROWS
 
@@ -43,14 +43,13 @@ def read_events(result: Path) -> pa.Table:
     return read_or_empty(result / EVENTS, EVENT_ROWS)
 
 
-def append_events(result: Path, folder: Path, events: Sequence[Event], time: str, update: int, epoch: int) -> int:
-    """Write the events of a result, followed by new ones, to a folder.
-
-    Returns the number of bytes from the beginning of the file that have not changed.
-    """
+def append_events(
+    result: Path, folder: Path, events: Sequence[Event], time: str, update: int, epoch: int
+) -> list[FilePart]:
+    """Write the events of a result, followed by new ones, to a folder. Returns the parts of the new file."""
     if not (result / EVENTS).exists():
         write_table(folder / EVENTS, EVENT_ROWS, [_rows(events, 1, time, update, epoch)], row_group=EVENTS_AT_ONCE)
-        return 0
+        return new_parts(folder / EVENTS)
     with reading_result_file(result / EVENTS) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
         new = _rows(events, file.metadata.num_rows + 1, time, update, epoch)
         groups = [*_row_groups(file, new)]  # read now: later, damage would pass for a failure of the output
@@ -58,7 +57,7 @@ def append_events(result: Path, folder: Path, events: Sequence[Event], time: str
             return splice_row_groups(result / EVENTS, folder / EVENTS, groups, parquet_writing(EVENT_ROWS))
         except UnusualLayoutError:  # a file that another program or version has written
             write_table(folder / EVENTS, EVENT_ROWS, [read_events(result), new], row_group=EVENTS_AT_ONCE)
-            return 0
+            return new_parts(folder / EVENTS)
 
 
 def _row_groups(file: pq.ParquetFile, new: pa.Table) -> Iterator[int | pa.Table]:
