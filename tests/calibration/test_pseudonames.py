@@ -629,7 +629,7 @@ def test_target_precision_holds_from_the_chosen_limit_on(scores: LimitScores, ta
     low, high = sorted(targets)
     assert scores.lowest_with_precision(low) <= scores.lowest_with_precision(high)
     choice = scores.lowest_with_precision(high)
-    found = scores.result(choice, Settings(target_precision=high), people=1)
+    found = scores.result(choice, Settings(), people=1, target=high)
     assert found.limit.kappa == pytest.approx(Settings().limit.kappa * scores.factors[choice])
     if found.why:
         assert precision[-1] < high, "the highest limit does not reach it"

