@@ -215,11 +215,24 @@ def test_update_goes_on_with_an_imported_table_if_the_file_of_decisions_is_lost(
     imported = decisions(result, table=table)
     assert [(row.number, row.kind) for row in imported.rows] == [(3, "different")]
     assert imported.pending == {3}
-    assert any("the next update takes back those that are not in" in text for text in imported.warnings)
+    assert any("the next update takes back those that are not decided again" in text for text in imported.warnings)
     update(result)
     assert check(result).problems == []
     assert "Shown, Name" not in pq.read_table(result / AUTHORS)["name"].to_pylist()
     assert author_of(result, "d1#0") != author_of(result, "d2#0")
+
+
+def test_new_decision_after_lost_ones_is_about_the_present_mentions(result: Path, tmp_path: Path) -> None:
+    """It follows the lost rows, so that renames of mentions before it do not move it to another person."""
+    decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")
+    update(result)
+    (result / DECISIONS).unlink()
+    found = decide(result, "name", "d1#0", "Shown, Name", reason="x", user="ann")
+    assert found.decision.number == 2
+    assert any("rows up to 1 were applied and are lost" in text for text in found.warnings)
+    update(result)
+    assert check(result).problems == []
+    assert "Shown, Name" in pq.read_table(result / AUTHORS)["name"].to_pylist()
 
 
 def test_table_of_pairs_is_imported(result: Path, tmp_path: Path) -> None:

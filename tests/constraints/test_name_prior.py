@@ -220,7 +220,8 @@ def test_a_run_clusters_with_the_prior_unless_it_is_off(
     given = names_given_to(local, "cluster", monkeypatch)
     rounds = tmp_path / "rounds.csv" if trace else None
     disambiguate(documents, tmp_path / "out.csv", Settings(kappa=7, name_trust=float(on)), trace=rounds)
-    assert [prior is not None for prior in given] == [on]
+    # A batch whose mentions share no full name has no prior.
+    assert any(prior is not None for prior in given) == on
 
 
 @pytest.mark.parametrize("on", [True, False])

@@ -320,7 +320,7 @@ def test_decisions_about_documents_that_left_are_listed_and_hold_again_when_thes
     found = decisions(result)
     assert found.missing == {1: [mention], 2: [record]}
     assert f"in force, but the result has no {mention}\t" in str(found)
-    assert "2 decisions without effect, because documents are missing from the result" in str(found)
+    assert "2 decisions without effect, because their documents or authors are missing from the result" in str(found)
     assert [row["missing"] for row in found.to_json()] == [[mention], [record]]
     update(result, write_documents(tmp_path / "again.jsonl", [document(number)]))
     assert not decisions(result).missing

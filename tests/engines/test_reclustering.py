@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from homonym.collection import block_reload
+from homonym.collection.block_reload import DocumentBags
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.extract import extract
 from homonym.engines.reclustering import ReclusteredBlocks, recluster
@@ -134,4 +135,32 @@ def test_statistics_of_a_result_are_those_of_the_run(tmp_path: Path) -> None:
     result = disambiguate(source, tmp_path / "result", LIMIT, save_statistics=tmp_path / "s.parquet").output
     assert pq.read_table(result / FREQUENCIES).equals(pq.read_table(tmp_path / "s.parquet"))
     side = orjson.loads((tmp_path / "s.collection.json").read_bytes())
-    assert orjson.loads((result / "statistics.collection.json").read_bytes()) == side
+    saved = orjson.loads((result / "statistics.collection.json").read_bytes())
+    assert saved == side | {"self_citations": False}
+
+
+def test_result_of_a_version_that_counted_self_citations_keeps_them(tmp_path: Path) -> None:
+    """Its #(f) has them, so its blocks are encoded again with them."""
+    papers: list[dict[str, Any]] = [
+        {"id": "a", "title": "First", "authors": ["Doe, J", "Ant, A"]},
+        {"id": "b", "title": "Second", "authors": ["Doe, J", "Bee, B"], "references": ["a"]},
+        {"id": "c", "title": "Third", "authors": ["Cat, C"], "references": ["b"]},
+    ]
+    result = disambiguate(write(tmp_path / "in.jsonl", papers), tmp_path / "result", LIMIT).output
+
+    def referenced() -> set[str]:
+        rows = pq.read_table(result / MENTIONS)
+        bags = DocumentBags.read(result, rows["document_id"], load_settings(result))
+        return {name for kind, name in bags.numbered.features(np.unique(bags.numbered.feature)) if kind == "ref"}
+
+    assert referenced() == {"ANT, A", "DOE, J", "BEE, B"}
+    everything = len(DocumentBags.read(result, pa.array(["b"]), load_settings(result)).numbered.feature)
+    side = result / "statistics.collection.json"
+    side.write_bytes(orjson.dumps({key: value for key, value in saved_of(side).items() if key != "self_citations"}))
+    former = DocumentBags.read(result, pa.array(["b"]), load_settings(result)).numbered.feature
+    assert len(former) == everything + 1  # DOE, J
+
+
+def saved_of(path: Path) -> dict[str, Any]:
+    saved: dict[str, Any] = orjson.loads(path.read_bytes())
+    return saved

@@ -370,7 +370,7 @@ def test_older_formats_are_results_and_changes_make_them_new(tmp_path: Path) -> 
     result = tmp_path / "result"
     write(result)
     marker = result / MARKER
-    for number, accepted in ((1, True), (2, True), (3, False), (12, False)):
+    for number, accepted in ((1, True), (2, True), (3, True), (4, False), (12, False)):
         marker.write_bytes(b"homonym result, format %d\nmore\n" % number)
         assert is_result(result) == accepted
     marker.write_bytes(b"homonym result, format 1\n")

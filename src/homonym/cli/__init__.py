@@ -33,8 +33,8 @@ def main_of_process() -> None:
     """Run the command line in a process that does nothing else: `main` for the installed command.
 
     A small run takes a tenth less time. Garbage is collected less often, because there are few cycles. numpy starts
-    no threads for products of large matrices, because they would spin on all cores first, and there are no such
-    products. At the end the memory is left to the system instead of freeing every object of every library.
+    no threads for products of large matrices, because they would wait busily on all cores first, and the few
+    products gain nothing. At the end the memory is left to the system instead of freeing every object of every library.
     """
     global is_own_process
     is_own_process = True

@@ -446,7 +446,9 @@ class _CitedEntries:
         number = self.authors.begin[cited + 1] - start
         document = np.repeat(np.repeat(np.arange(first, last), np.diff(begin)), number)
         code = self.authors.code[ranges(start, number)]
-        is_other = ~np.isin(document * len(self.feature) + code, self.authors.own)
+        names, own = len(self.feature), self.authors.own
+        own = own[slice(*np.searchsorted(own, np.array([first, last]) * names).tolist())]
+        is_other = ~np.isin(document * names + code, own)
         feature = self.feature[code[is_other]]
         return document[is_other] << SLOT_BITS, feature, np.ones(len(feature))
 
@@ -486,7 +488,9 @@ class _CitedAuthors:
         else:
             documents, begin, keys = _written_keys(result, cited)
         number, place = statistics.numbers(pa.repeat(pa.scalar(REFERENCED), len(keys.dictionary)), keys.dictionary)
-        code, own = keys.indices.to_numpy().astype(np.int64), _own_codes(table, keys.dictionary, statistics)
+        code, own = keys.indices.to_numpy().astype(np.int64), np.zeros(0, np.int64)
+        if not statistics.self_citations:
+            own = _own_codes(table, keys.dictionary, statistics)
         return cls(documents, begin, code, keys.dictionary.to_pylist(), number, place, own)
 
 
@@ -496,7 +500,7 @@ def _own_codes(table: pa.Table, names: pa.Array, statistics: ResultStatistics) -
     code = pc.fill_null(pc.index_in(keys.dictionary, names), -1).to_numpy()[keys.indices.to_numpy()]
     document = np.repeat(np.arange(len(table)), np.diff(begin))
     own: Integers = (document * len(names) + code)[code >= 0]
-    return own
+    return np.sort(own)
 
 
 def _stored_keys(found: pa.Table, statistics: ResultStatistics) -> tuple[Integers, Any]:

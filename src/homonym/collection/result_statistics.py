@@ -64,7 +64,7 @@ def write_result_statistics(
 ) -> None:
     """Write #(f), n(·) and N, and the counts of names; `features` and `names` are in order."""
     write_table(folder / FREQUENCIES, STATISTICS, features)
-    counted_over = {"mentions_in_collection": mentions, "mass": dict(mass)}
+    counted_over = {"mentions_in_collection": mentions, "mass": dict(mass), "self_citations": False}
     write_atomic(folder / MASSES, orjson.dumps(counted_over, option=orjson.OPT_INDENT_2))
     write_table(folder / NAMES, NAME_COUNTS, names)
 
@@ -101,11 +101,15 @@ def _place_in(names: pa.Array, name: str) -> int:
 
 @dataclass(frozen=True)
 class ResultStatistics:
-    """The frequencies of a result directory: `mass` has n(·) of each type, in order, and `mentions` is N."""
+    """The frequencies of a result directory: `mass` has n(·) of each type, in order, and `mentions` is N.
+
+    With `self_citations`, authors of a document were counted among those that it refers to, as up to version 0.16.
+    """
 
     folder: Path
     mass: Mapping[str, float]
     mentions: int
+    self_citations: bool = False
 
     @classmethod
     def read(cls, folder: Path) -> ResultStatistics:
@@ -113,7 +117,8 @@ class ResultStatistics:
         path = folder / MASSES
         try:
             saved = orjson.loads(path.read_bytes())
-            return cls(folder, dict(saved["mass"]), int(saved["mentions_in_collection"]))
+            mentions, self_citations = int(saved["mentions_in_collection"]), bool(saved.get("self_citations", True))
+            return cls(folder, dict(saved["mass"]), mentions, self_citations)
         except FileNotFoundError:
             raise InputError(
                 f"{folder} lacks {path.name}: names cannot be clustered again. Results of homonym cluster and of "

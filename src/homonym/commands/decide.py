@@ -34,6 +34,7 @@ def decide(
     the operating system's user if it is not given. Later runs of `update` apply the decision. Of several decisions, the
     newest wins.
     """
+    from homonym.corpus.applied_decisions import lost_rows, lost_rows_sentence
     from homonym.corpus.decision_conflicts import changes_by, evidence_against
     from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import KINDS, add_decisions, read_decisions
@@ -52,7 +53,9 @@ def decide(
         folder, kind, a, b, reason=_reason(reason), user=user_name(user), wrong=state.wrong_records
     )
     warnings = evidence_against(folder, load_settings(folder), kind, *targets) if len(targets) == 2 else []
-    (added,) = add_decisions(folder, [new])
+    lost = lost_rows(folder)
+    (added,) = add_decisions(folder, [new], after=lost)
+    warnings += [lost_rows_sentence(lost)] if lost else []
     warnings += changes_by(added.number, state, decision_state([*before, added]))
     return RecordedDecision(added, warnings)
 

@@ -82,8 +82,8 @@ class DecisionList:
             yield f"{counted(len(self.pending), 'row')} not yet applied; homonym update RESULT does that"
         if self.missing:
             yield (
-                f"{counted(len(self.missing), 'decision')} without effect, because documents are missing from the "
-                "result; they apply again when the documents are added; undo those that you no longer want"
+                f"{counted(len(self.missing), 'decision')} without effect, because their documents or authors are "
+                "missing from the result; they apply again when these are added; undo those that you no longer want"
             )
 
 
@@ -102,7 +102,7 @@ def decisions(
     decisions that were exported, or pairs as for `disambiguate(pairs=…)`. `export` is the file to write the decisions
     in force to (.csv). `user` and `reason` are those of the undo, and of imported rows that have none.
     """
-    from homonym.corpus.applied_decisions import pending_rows
+    from homonym.corpus.applied_decisions import lost_rows, lost_rows_sentence, pending_rows
     from homonym.corpus.decision_conflicts import overruled_sentence
     from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
@@ -118,7 +118,7 @@ def decisions(
             Path(table), folder, user=user_name(user), reason=reason or f"imported from {Path(table).name}"
         )
         fresh = not_decided_yet(read, decision_state(read_decisions(folder)).active)
-        lost = _lost_rows(folder)
+        lost = lost_rows(folder)
         imported, known = len(add_decisions(folder, fresh, after=lost)) if fresh else 0, len(read) - len(fresh)
     if undo is not None:
         add_undo(folder, undo, user=user_name(user), reason=reason or "")
@@ -128,24 +128,9 @@ def decisions(
         export_decisions(output, folder, state)
     warnings = [overruled_sentence(one) for one in state.overruled.values()]
     if imported and lost:
-        warnings.append(
-            f"rows up to {lost} were applied and are lost; the next update takes back those that are not in {table}."
-        )
+        warnings.append(lost_rows_sentence(lost))
     pending, missing = pending_rows(folder, rows, state), missing_targets(folder, state.active)
     return DecisionList(rows, state, imported, known, warnings, pending, missing, output)
-
-
-def _lost_rows(folder: Path) -> int:
-    """The number of the last applied row if the file of decisions lacks it; else 0.
-
-    Rows that are imported into such a result get larger numbers, so that the next update applies them as new ones.
-    """
-    from homonym.corpus.applied_decisions import lost_decisions
-    from homonym.corpus.decision_store import read_decisions
-    from homonym.corpus.epoch import read_note
-
-    note, rows = read_note(folder), read_decisions(folder)
-    return (note.decisions or 0) if lost_decisions(folder, note, rows[-1].number if rows else 0) else 0
 
 
 def _export_path(export: str | Path | None, folder: Path, table: str | Path | None) -> Path | None:

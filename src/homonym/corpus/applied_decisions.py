@@ -54,8 +54,24 @@ def lost_decisions(result: Path, note: CorpusNote, last: int) -> str | None:
         return None
     return (
         f"{result / DECISIONS} lacks decisions: row {applied} was applied, but the last row is {last or 'missing'}; "
-        "restore a copy of the file, or import an exported table: homonym decisions RESULT --import TABLE."
+        "restore a copy of the file, import an exported table (homonym decisions RESULT --import TABLE), or decide "
+        "anew. The next update then takes back what is lost."
     )
+
+
+def lost_rows(result: Path) -> int:
+    """The number of the last applied row if the file of decisions lacks it; else 0.
+
+    New rows of such a result get larger numbers, so that the next update applies them, and renames of mentions before
+    them do not count.
+    """
+    note, rows = read_note(result), read_decisions(result)
+    return (note.decisions or 0) if lost_decisions(result, note, rows[-1].number if rows else 0) else 0
+
+
+def lost_rows_sentence(lost: int) -> str:
+    """The warning about lost rows that have been followed by new ones."""
+    return f"rows up to {lost} were applied and are lost; the next update takes back those that are not decided again."
 
 
 def pending_rows(result: Path, rows: Sequence[Decision], state: DecisionState) -> frozenset[int]:

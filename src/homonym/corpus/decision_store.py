@@ -303,8 +303,10 @@ def _connect(path: Path, *, writing: bool) -> sqlite3.Connection:
 
 def _has_wal(path: Path) -> bool:
     """Whether rows may be in the WAL and not yet in the file."""
-    wal = f"{path}-wal"
-    return os.path.exists(wal) and os.path.getsize(wal) > 0
+    try:
+        return os.path.getsize(f"{path}-wal") > 0
+    except FileNotFoundError:  # another process may remove it at any time
+        return False
 
 
 def _connection(path: Path, options: str) -> sqlite3.Connection:

@@ -21,7 +21,8 @@ import pyarrow as pa
 from homonym.collection.document_merging import Place, author_places
 from homonym.io.result_directory import RENAMED
 from homonym.io.tables import read_or_empty, write_table
-from homonym.names.parse import parse_name
+from homonym.names.parse import Name, parse_name
+from homonym.names.spelling import standard_name
 from homonym.records.model import Author
 from homonym.schema import RENAMED_ROWS
 
@@ -61,15 +62,22 @@ class GoneMention(NamedTuple):
 def have_other_names(one: str | None, other: str | None) -> bool:
     """Whether two names are those of two people: other first initials, or neither surname contains the other.
 
-    >>> have_other_names("Müller, Jürgen", "Muller J K"), have_other_names("Doe, Jane", "Doe-Smith, J")
+    >>> have_other_names("Müller, Jürgen", "Mueller J K"), have_other_names("Doe, Jane", "Doe-Smith, J")
     (False, False)
+    >>> have_other_names("Doe", "Doe, J")
+    False
     >>> have_other_names("Li, Xu", "Li, Wei"), have_other_names("Doe, J", "Roe, J")
     (True, True)
     """
-    a, b = parse_name(one or ""), parse_name(other or "")
+    a, b = (standard_name(parse_name(name or "")) for name in (one, other))
     words, others = {*a.surname.split()}, {*b.surname.split()}
     is_part = a.surname == b.surname or (words and words <= others) or (others and others <= words)
-    return not is_part or a.initials[:1] != b.initials[:1]
+    return not is_part or _have_other_initials(a, b)
+
+
+def _have_other_initials(one: Name, other: Name) -> bool:
+    """Whether both names have initials, and the first ones differ."""
+    return bool(one.initials and other.initials) and one.initials[0] != other.initials[0]
 
 
 def is_same_person(place: Place | None, one: Row, other: Row) -> bool:
@@ -79,8 +87,8 @@ def is_same_person(place: Place | None, one: Row, other: Row) -> bool:
     """
     if place is None or place.by_name:
         return place is not None
-    a, b = parse_name(one["name"] or ""), parse_name(other["name"] or "")
-    return a.surname == b.surname or a.initials[:1] == b.initials[:1]
+    a, b = (standard_name(parse_name(row["name"] or "")) for row in (one, other))
+    return a.surname == b.surname or not _have_other_initials(a, b)
 
 
 def people_of(rows: Iterable[Row]) -> list[Author]:

@@ -174,7 +174,7 @@ def keys_of_names(texts: Sequence[str]) -> list[str]:
     """The results of `name_key`: of simple names all at once, of the others one by one.
 
     >>> keys_of_names(["Jane W. Doe", "et al.", "Müller-Lüdenscheidt, A"])
-    ['DOE, JW', '', 'MULLER-LUDENSCHEIDT, A']
+    ['DOE, JW', '', 'MULLER LUDENSCHEIDT, A']
     """
     is_simple, parts = find_simple_names(pa.array(texts, pa.string()), standard=False)
     keys = iter(_concatenated(parts.surname, parts.initials, ", ").to_pylist())

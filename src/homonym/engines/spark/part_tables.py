@@ -103,10 +103,11 @@ def amended(tables: Mapping[str, pa.Table], part: int, amendments: Amendments) -
 
 def _without_self_citations(referenced: pa.Table, mentions: pa.Table) -> pa.Table:
     """Referenced authors that are not authors of the referring document, as in collection/references.py."""
-    names = mentions["own_name"].combine_chunks().dictionary_encode()
+    named = mentions.filter(mentions["own_name"].is_valid())
+    names = named["own_name"].combine_chunks().dictionary_encode()
     number = pc.fill_null(pc.index_in(referenced["feature"], names.dictionary), -1).to_numpy()
     width = len(names.dictionary)
-    own = (mentions["owner"].to_numpy() >> SLOT_BITS) * width + pc.fill_null(names.indices, -1).to_numpy()
+    own = (named["owner"].to_numpy() >> SLOT_BITS) * width + names.indices.to_numpy()
     is_own = (number >= 0) & np.isin(referenced["sequence"].to_numpy() * width + number, own)
     return referenced.filter(pa.array(~is_own))
 
