@@ -286,15 +286,16 @@ class LimitCalibrator:
         self.advance(NAME_TRUST)
 
     def _choose_start(self) -> None:
-        """Start at a lower limit than the default if that divides people; the chance limit is lowered as well."""
-        if not self.settings.is_default_score:
+        """Start at a lower limit than the default if that divides people; the chance limit is lowered as much.
+
+        A given chance limit may be too low for that: with none and initials only, the Chinese names fall from .90 to .42.
+        """
+        if not self.settings.is_default_score or self.given_settings.chance_limit is not None:
             return
         multiple = starting_multiple(self.pool, self.settings, self.sample.sizes)
         if multiple < 1:
-            given = self.given_settings.chance_limit is not None
-            lift = self.settings.required_lift * (1 if given else multiple)
             start = self.settings.with_limit(self.settings.limit.scaled(multiple))
-            self.settings = start.changed(chance_limit=lift)
+            self.settings = start.changed(chance_limit=self.settings.required_lift * multiple)
 
     def _find_chance_limit(self) -> None:
         if self.settings.is_default_score and self.settings.chance_limit is None:
