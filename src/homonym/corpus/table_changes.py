@@ -294,7 +294,7 @@ def _merged(
 def _merged_at_once(
     file: pq.ParquetFile, rows: _MergedRows, ranges: Sequence[tuple[int, int] | None]
 ) -> Iterator[pa.Table]:
-    """The rows of the same row groups, many of which are read at once: each takes time, whatever is in it."""
+    """The rows of the same row groups, many read at once, because each read has a fixed cost."""
     groups, size = list[int](), 0
     for group in range(len(ranges)):
         groups.append(group)
