@@ -463,7 +463,8 @@ class _CitedAuthors:
     """The names of the authors of documents; d has those from `begin[d]` to `begin[d + 1]` of `code`.
 
     The name c is the feature `number[c]` of the statistics, or `names[c]`, which comes after `place[c]` of these.
-    `own` has r · the number of names + c for each author c of the r-th document that refers to others.
+    `own` has r · the number of names + c for each author c of the r-th document of the table, in ascending order.
+    It is empty if the statistics count self-citations.
     """
 
     documents: pa.Array
