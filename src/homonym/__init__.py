@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from homonym.settings import Settings
     from homonym.synthetic.corpus import Corpus
 
-__version__ = "0.17.0"
+__version__ = "0.18.0"
 
 __all__ = [
     "Corpus",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from homonym.calibration.single_person_names import PersonPool
-from homonym.calibration.starting_limit import LOWEST, starting_multiple
+from homonym.calibration.starting_limit import MAX_STEPS, STEPS_PER_HALVING, starting_multiple
 from homonym.clustering.arrays import Bags, Frequencies
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
@@ -37,15 +37,23 @@ def test_people_who_only_share_frequent_features_start_lower() -> None:
     feature = [one for mention in range(20) for one in (0, 1 + mention)]
     found = pool(feature, [200.0, *[1.0] * 20])
     multiple = starting_multiple(found, Settings(), SIZES)
-    assert LOWEST < multiple < 1
+    assert 2 ** (-MAX_STEPS / STEPS_PER_HALVING) < multiple < 1
     assert starting_multiple(found, Settings(kappa=7 * multiple), SIZES) == 1
     # The limit follows from the block, which may be larger than the person.
     assert starting_multiple(found, Settings(), 9 * SIZES) < multiple
 
 
-def test_people_who_share_nothing_end_at_the_lowest_multiple() -> None:
+def test_people_who_share_nothing_keep_the_default() -> None:
+    """No limit keeps them together, so they are not one person each."""
     found = pool(list(range(40)), [1.0] * 40)
-    assert LOWEST / 2 < starting_multiple(found, Settings(), SIZES) <= LOWEST
+    assert starting_multiple(found, Settings(), SIZES) == 1
+
+
+def test_names_of_several_people_keep_the_default() -> None:
+    """Each name has two people, who share nothing: recall is low, but about the same at much lower limits."""
+    feature = [2 * name + (mention % 2) for name in (0, 1) for mention in range(SIZES[name]) for _ in range(2)]
+    found = pool(feature, [8.0, 8.0, 12.0, 12.0])
+    assert starting_multiple(found, Settings(), SIZES) == 1
 
 
 def name_of(person: int) -> str:

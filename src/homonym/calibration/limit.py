@@ -257,7 +257,7 @@ class LimitCalibrator:
                 self.settings.limit, why=self._why_default(),
                 chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust or 0.0,
             )  # fmt: skip
-        self._choose_start()
+        is_lowered = self._choose_start()
         limit = self.settings.limit
         if self.settings.joint:  # p(C,D) is smaller by p(D), which is about 1/N; the paper has no limit for it
             limit = limit.scaled(1 / self.encoded.frequencies.mentions)
@@ -270,7 +270,8 @@ class LimitCalibrator:
                     chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust,
                 )  # fmt: skip
             scores = self._measure(drawn, limit, HIGHEST)
-            found = scores.result(scores.expected(), self.settings, len(self.pool.sizes), self._target)
+            choice = min(scores.expected(), scores.default()) if is_lowered else scores.expected()
+            found = scores.result(choice, self.settings, len(self.pool.sizes), self._target)
             before, limit = limit, found.limit
             if _is_close(limit, before):
                 self.advance(left * ROUND)
@@ -285,18 +286,21 @@ class LimitCalibrator:
             self.settings = self.settings.changed(name_trust=trust)
         self.advance(NAME_TRUST)
 
-    def _choose_start(self) -> None:
+    def _choose_start(self) -> bool:
         """Start at a lower limit than the default if that divides people; the chance limit is lowered as much.
 
         A given chance limit may be too low for that: with none, and with initials only, the F1 of the Chinese names
-        falls from .90 to .42.
+        falls from .90 to .42. Returns whether the start is lower. Then no higher limit is chosen: it would divide
+        people, which pseudo-names do not show, because they have too few mentions of each.
         """
         if not self.settings.is_default_score or self.given_settings.chance_limit is not None:
-            return
+            return False
         multiple = starting_multiple(self.pool, self.settings, self.sample.sizes)
-        if multiple < 1:
-            start = self.settings.with_limit(self.settings.limit.scaled(multiple))
-            self.settings = start.changed(chance_limit=self.settings.required_lift * multiple)
+        if multiple == 1:
+            return False
+        start = self.settings.with_limit(self.settings.limit.scaled(multiple))
+        self.settings = start.changed(chance_limit=self.settings.required_lift * multiple)
+        return True
 
     def _find_chance_limit(self) -> None:
         if self.settings.is_default_score and self.settings.chance_limit is None:
@@ -376,6 +380,10 @@ class LimitScores:
         """The column of the posterior mean of the limit."""
         return self._expected(np.ones(len(self.seed), bool))
 
+    def default(self) -> int:
+        """The column of the default limit, or of the highest one if all are lower."""
+        return int(np.searchsorted(self.factors, 1.0, side="right")) - 1
+
     def lowest_with_precision(self, target: float) -> int:
         """The lowest column from which on the target precision is reached; the last one if none reaches it."""
         below = np.flatnonzero(self._means(np.ones(len(self.seed), bool))[0] < target)
@@ -451,7 +459,14 @@ def _weights(names: Integers) -> Floats:
 
 
 def _factors(curves: LimitCurves, default: Floats, highest: float) -> Floats:
-    """Multiples of the default limits up to the highest, over the range in which the result changes."""
+    """Multiples of the default limits up to the highest, over the range in which the result changes, and 1.
+
+    Where nothing changes up to a high limit, the lower ones are as good, and the default is the best guess.
+
+    >>> only_above = LimitCurves(1000, np.array([4]), np.array([0, 2]), np.array([8.0, 0.0]), np.ones(2), np.ones(2))
+    >>> _factors(only_above, np.array([1.0]), highest=1.2).round(2)
+    array([1.  , 1.1 , 1.21])
+    """
     ratio = curves.lowest / np.repeat(default, np.diff(curves.start))
     changes = ratio > 0
     if not changes.any():
@@ -459,4 +474,4 @@ def _factors(curves: LimitCurves, default: Floats, highest: float) -> Floats:
     last_change = np.full(len(curves), ratio[changes].max())
     np.minimum.at(last_change, np.repeat(np.arange(len(curves)), np.diff(curves.start))[changes], ratio[changes])
     low, high = np.log([np.quantile(last_change, STILL_CHANGING), min(ratio[changes].max(), highest)]) / np.log(STEP)
-    return np.power(STEP, np.arange(np.floor(low), np.ceil(high) + 1))
+    return np.power(STEP, np.arange(np.floor(min(low, 0.0)), np.ceil(high) + 1))

@@ -3,10 +3,14 @@
 Pseudo-names copy the authors that the method finds in real blocks. If the default limit finds only fragments there,
 pseudo-names are made of people with a few mentions each, every limit keeps these together, and the calibration ends
 where it started. This happens in collections of a few large teams. All papers of a team have nearly the same authors,
-so even papers of one person have little in common that is rare. Names that are likely to stand for one person show it.
+so even papers of one person have little in common that is rare. Names that are likely to stand for one person show it:
+their recall falls steeply where the limit divides them. How high it is shows less, because some of these names are
+several people, whom a good limit keeps apart.
 """
 
 from __future__ import annotations
+
+from functools import cache
 
 import numpy as np
 
@@ -17,30 +21,43 @@ from homonym.settings import Settings
 
 # Number of people that are clustered, and maximum number of mentions of each.
 PEOPLE, MENTIONS = 100, 50
-# The default limit keeps people together if their mean recall is at least this. It is .95 to .99 on AMiner, PubMed, the
-# Chinese names, grants and generated papers, and .1 and .5 on generated papers of teams whose members hardly change.
-KEEPS_TOGETHER = 0.75
-# Otherwise the limit is lowered by this factor until the recall is this, or down to this multiple of the default.
-LOWERED, WANTED_RECALL, LOWEST = 0.8, 0.9, 1e-3
+# A limit keeps people together if recall is at least the first number, and if at twice the limit it is still the second
+# share of that.
+WANTED_RECALL, STEADY = 0.35, 0.8
+# Otherwise lower limits are tried, as many for each halving, and as many in all.
+STEPS_PER_HALVING, MAX_STEPS = 3, 30
 # Seed of the people and the mentions.
 SEED = 0
 
 
 def starting_multiple(pool: PersonPool, settings: Settings, block_sizes: Integers) -> float:
-    """The multiple of the default limit at which the people of a pool are mostly kept together; 1 for most collections.
+    """The multiple of the default limit at which the people of a pool are kept together; 1 for most collections.
 
+    It is also 1 if no limit keeps them together, because then they are not one person each.
     `block_sizes` are the numbers of mentions of the blocks that people come from, on which the limit depends.
     """
     people, bags = _sample(pool)
     sizes = np.maximum(pool.sizes, block_sizes[pool.source_block])[people]
     settings = settings.changed(chance_limit=0.0)
-    multiple, recall = 1.0, _recall(bags, pool, settings, sizes)
-    if recall >= KEEPS_TOGETHER:
-        return multiple
-    while recall < WANTED_RECALL and multiple > LOWEST:
-        multiple *= LOWERED
-        recall = _recall(bags, pool, settings.with_limit(settings.limit.scaled(multiple)), sizes)
-    return multiple
+
+    @cache
+    def recall(step: int) -> float:
+        limit = settings.limit.scaled(_multiple(step))
+        return _recall(bags, pool, settings.with_limit(limit), sizes)
+
+    def keeps_together(step: int) -> bool:
+        return recall(step) >= WANTED_RECALL and recall(step - STEPS_PER_HALVING) >= STEADY * recall(step)
+
+    return _multiple(next(filter(keeps_together, range(MAX_STEPS)), 0))
+
+
+def _multiple(step: int) -> float:
+    """The multiple of the default limit that is tried at a step.
+
+    >>> _multiple(0), _multiple(STEPS_PER_HALVING)
+    (1.0, 0.5)
+    """
+    return float(2.0 ** (-step / STEPS_PER_HALVING))
 
 
 def _sample(pool: PersonPool) -> tuple[Integers, Bags]:
@@ -54,10 +71,10 @@ def _sample(pool: PersonPool) -> tuple[Integers, Bags]:
 
 
 def _recall(bags: Bags, pool: PersonPool, settings: Settings, limit_sizes: Integers) -> float:
-    """B-cubed recall, where each block is one person."""
+    """The share of the other mentions of a person that are in the cluster of a mention; each block is a person."""
     clustering = cluster(bags, pool.frequencies, settings, limit_sizes=limit_sizes)
     sizes = np.diff(bags.block_start)
     found = np.repeat(bags.block_start[:-1], sizes) + clustering.label
-    in_cluster = np.bincount(found, minlength=len(found))[found]
-    recall: Floats = in_cluster / np.repeat(sizes, sizes)
+    others = np.bincount(found, minlength=len(found))[found] - 1
+    recall: Floats = others / (np.repeat(sizes, sizes) - 1)
     return float(recall.mean())
