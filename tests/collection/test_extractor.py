@@ -57,7 +57,7 @@ def record_by_record(lines: list[bytes], settings: Settings) -> tuple[dict[str, 
 
 def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:
     """Compare both ways of parsing; returns whether the chunk could be parsed at once."""
-    columns = columns_of_lines([parts._without_markup(raw) for raw in chunk(lines).raws], 7, settings.blocking)
+    columns = columns_of_lines(parts._without_markup(chunk(lines).raws), 7, settings.blocking)
     if columns is None:
         return False
     wanted, report = record_by_record(lines, settings)
