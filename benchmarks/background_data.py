@@ -46,7 +46,7 @@ def count_terms(documents: list[dict[str, object]]) -> Iterator[tuple[str, str, 
     total = np.bincount(word, count * authors[document], len(words)).astype(int)
     frequent = np.bincount(word[authors[document] > 0], minlength=len(words)) >= MIN_DOCUMENTS
     yield "term", "", int(total.sum())
-    yield from sorted(("term", words[number], int(total[number])) for number in np.flatnonzero(frequent))
+    yield from sorted(("term", words[number].as_py(), int(total[number])) for number in np.flatnonzero(frequent))
 
 
 def count_names(documents: list[dict[str, object]]) -> Iterator[tuple[str, str, int]]:

@@ -122,7 +122,7 @@ def collected(found: list[Document], rare: float, kept: Any) -> Collection:
     all_features, all_counts = np.concatenate([feature, own_feature]), np.concatenate([count, own_count])
 
     def gathered(stored: StoredBags, block_start: Integers) -> Bags:
-        return Bags(block_start, *gather_bags(stored, all_features, all_counts, TYPE_START, kept))
+        return Bags(block_start, *gather_bags(stored, all_features, all_counts, np.zeros(0), TYPE_START, kept))
 
     whole = gathered(StoredBags(*ranges, own_name, own_full_name), starts(sizes))
     nothing, none = np.zeros(len(found), np.int64), np.full(len(found), -1, np.int32)

@@ -585,10 +585,12 @@ def test_blocks_continue_across_chunks() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_numbers_of_a_part_continue_across_batches(size: int) -> None:
-    table = pa.table({"part": [0, 0, 0, 5, 8, 8], "number": pa.array([7, 9, 4, 1, 2, 3], pa.int32())})
-    found = [(part, number.tolist()) for part, number in encoded._by_part(table.to_reader(max_chunksize=size))]
-    assert found == [(0, [7, 9, 4]), (5, [1]), (8, [2, 3])]
+def test_numbers_of_features_come_in_any_order(size: int) -> None:
+    rows = [(8, 1, 3), (0, 2, 4), (5, 0, 1), (0, 0, 7), (8, 0, 2), (0, 1, 9)]
+    table = pa.table([pa.array(column, pa.int32()) for column in zip(*rows, strict=True)], ["part", "id", "number"])
+    numbers, place = encoded._numbers(table.to_reader(max_chunksize=size), {0: 3, 5: 1, 8: 2})
+    assert numbers.tolist() == [7, 9, 4, 1, 2, 3]
+    assert place == {0: 0, 5: 3, 8: 4}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from homonym.collection import parts
-from homonym.collection.extractor import extract_tables
+from homonym.collection.extractor import extract_tables, merged_entries
 from homonym.collection.layout import SLOT_BITS
 from homonym.collection.parts import Chunk, PartReport
 from homonym.features.columns import LINES_PER_EXCEPTION, columns_of, columns_of_lines
@@ -56,7 +57,7 @@ def record_by_record(lines: list[bytes], settings: Settings) -> tuple[dict[str, 
 
 def check(lines: list[bytes], settings: Settings = DEFAULTS) -> bool:
     """Compare both ways of parsing; returns whether the chunk could be parsed at once."""
-    columns = columns_of_lines([parts._without_markup(raw) for raw in chunk(lines).raws], 7, settings.blocking)
+    columns = columns_of_lines(parts._without_markup(chunk(lines).raws), 7, settings.blocking)
     if columns is None:
         return False
     wanted, report = record_by_record(lines, settings)
@@ -255,3 +256,21 @@ def test_the_first_address_that_no_co_author_has_identifies_an_author(documents:
             if usable := [text for text in sorted(emails - others) if not is_placeholder(text)]:
                 expected.append({"owner": (number << SLOT_BITS) + 1 + position, "kind": "email", "id": usable[0]})
     assert extract_tables(columns, 7, DEFAULTS)["identifiers"].to_pylist() == expected
+
+
+bag_entries = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 9)), st.sampled_from([0.5, 1.0, 2.0]))
+
+
+@given(known=bag_entries, more=bag_entries)
+def test_entries_are_merged_as_they_are_added_up(
+    known: dict[tuple[int, int], float], more: dict[tuple[int, int], float]
+) -> None:
+    def columns(entries: dict[tuple[int, int], float]) -> Any:
+        rows = sorted(entries.items())
+        owner, feature = np.array([key for key, _ in rows], np.int64).reshape(-1, 2).T
+        return owner, feature.astype(np.int32), np.array([count for _, count in rows])
+
+    summed = {key: known.get(key, 0.0) + more.get(key, 0.0) for key in {*known, *more}}
+    for found, expected in zip(merged_entries(columns(known), columns(more)), columns(summed), strict=True):
+        assert found.tolist() == expected.tolist()
+        assert found.dtype == expected.dtype

@@ -1,14 +1,31 @@
-"""Batches of blocks for the threads of the local engine."""
+"""The local engine: progress of reading, and batches of blocks for its threads."""
 
 from __future__ import annotations
 
+import gzip
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from homonym.engines.local import ALONE_PAIRS, BATCH_OCCURRENCES, block_batches
+from homonym import Corpus, Settings, generate
+from homonym.engines.local import ALONE_PAIRS, BATCH_OCCURRENCES, RECORDS_PER_REPORT, LocalEngine, block_batches
+from homonym.records.reader import Inputs
+from homonym.runtime.progress import Stages
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_progress_of_reading_reaches_the_end_of_the_file(tmp_path: Path, compressed: bool) -> None:
+    path = generate(tmp_path / "corpus", Corpus(mentions=4 * RECORDS_PER_REPORT * 5))
+    if not compressed:
+        path = path.with_suffix("")
+        path.write_bytes(gzip.decompress((path.parent / "documents.jsonl.gz").read_bytes()))
+    stages = Stages()
+    LocalEngine(tmp_path, 1, 1 << 30, stages).read_documents(Inputs.of([path]), Settings())
+    assert stages.costs["read"].items == path.stat().st_size
 
 
 @given(

@@ -178,6 +178,7 @@ def test_many_documents_are_counted_like_single_ones(
     lemmas = lemmas_of("en")
     titles, abstracts = [title for title, _ in texts], [abstract for _, abstract in texts]
     words, place, word, count = count_words(titles, abstracts, title_weight, abstract_weight, lemmas)
+    words = words.to_pylist()
     assert len(words) == len(set(words))
     found: list[dict[str, float]] = [{} for _ in texts]
     for document_place, lemma, number in zip(place.tolist(), word.tolist(), count.tolist(), strict=True):

@@ -10,6 +10,7 @@ import sys
 import tracemalloc
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from homonym.synthetic.random_draws import RandomDraws
 
 # Digest of the documents of version 0.8.0 for `Corpus(mentions=3000, seed=3)`.
 BEFORE_COLLABORATIONS = "59c747d90711ef34474d30d632eb9d4a3dbaa8c0baaafaa0c0036dbfafe4c659"
+# Digest of the documents of version 0.17.0 for `PHYSICS`.
+BEFORE_TURNOVER = "c20851074a6c10147ef8bcb441252d188c140d94cc2f2f64c9b1107441d6a6b1"
 DEMO = Corpus(mentions=4000, ambiguity=2.0)
 DOCUMENT_FIELDS = {
     "id": str,
@@ -267,6 +270,49 @@ def test_variants_is_the_share_of_documents_in_another_style() -> None:
     assert written_plainly(1) == pytest.approx(1 / (STYLES - 1), abs=0.05)
 
 
+def test_initials_only_is_the_share_of_documents_without_given_names() -> None:
+    def with_initials(share: float) -> float:
+        corpus = documents(Corpus(mentions=4000, variants=0.4, initials_only=share))
+        return float(np.mean([len(parse_name(d["authors"][0]["name"]).given[0]) == 1 for d in corpus]))
+
+    assert with_initials(1) == 1
+    plain = with_initials(0)
+    assert with_initials(0.5) == pytest.approx((1 + plain) / 2, abs=0.04)
+
+
+def test_common_names_are_shared_by_many_people() -> None:
+    corpus = list(documents(Corpus(mentions=20_000, common_names=0.3, dropped_initials=0, abstracts=False)))
+    people = authors_by_name(corpus)
+    by_surname: dict[str, set[int]] = defaultdict(set)
+    for name, authors in people.items():
+        by_surname[name.split(",")[0]] |= authors
+    everyone = sum(map(len, people.values()))
+    frequent = sorted(by_surname, key=lambda surname: -len(by_surname[surname]))[:3]
+    assert set(frequent) == {"LI", "WANG", "ZHANG"}
+    assert 0.05 * everyone < sum(len(by_surname[surname]) for surname in frequent) < 0.12 * everyone
+    assert len(people["WANG, Y"]) > 6
+    assert not any(name.startswith("WANG, ") and len(name) > len("WANG, Y") for name in people)
+
+
+def test_all_common_names_have_different_keys() -> None:
+    people = Namesakes(Corpus(common_names=0.5, huge_blocks=1), authors=100_000)
+    surname, initials = people.key(np.arange(people.names))
+    keys = {(people.ascii_surnames[s], i) for s, i in zip(surname.tolist(), initials.tolist(), strict=True)}
+    assert len(keys) == people.names
+    assert {people.given_names[given][0] for given in people.given(np.arange(9), np.arange(9), initials[:9])} == {
+        people.initials[i][0] for i in initials[:9]
+    }
+
+
+def test_titles_only_leaves_nothing_but_titles_and_names() -> None:
+    corpus = Corpus(mentions=2000, collaborations=2, collaboration_authors=20, titles_only=True)
+    found = list(documents(corpus))
+    assert {field for document in found for field in document} == {"id", "title", "year", "venue", "authors"}
+    assert {field for mention in mentions(found) for field in mention} == {"name", "author"}
+    full = documents(replace(corpus, titles_only=False))
+    assert [document["title"] for document in found] == [document["title"] for document in full]
+
+
 # Careers
 
 
@@ -388,6 +434,60 @@ def test_ordinary_corpora_are_the_same_as_before_collaborations() -> None:
     assert digest(Corpus(mentions=3000, seed=3)) == BEFORE_COLLABORATIONS
 
 
+def test_collaborations_without_turnover_are_the_same_as_before() -> None:
+    assert digest(PHYSICS) == BEFORE_TURNOVER
+
+
+STABLE = replace(PHYSICS, collaborations=6, collaboration_turnover=0.2)
+
+
+@pytest.fixture(scope="module")
+def stable() -> list[list[set[str]]]:
+    """The authors of each document of each stable team."""
+    written = [labels(document) for document in documents(STABLE) if document["id"].startswith("c")]
+    return [written[team :: STABLE.collaborations] for team in range(STABLE.collaborations)]
+
+
+def test_members_of_stable_teams_write_most_documents(stable: list[list[set[str]]]) -> None:
+    here = np.mean([[len(authors & team[0]) / len(team[0]) for authors in team] for team in stable], axis=0)
+    assert np.mean(here[1:5]) > 0.9
+    assert 0.65 < np.mean(here[-5:]) < 0.85
+    for team in stable:
+        assert len(set().union(*team)) < 1.5 * len(team[0])
+
+
+def test_turnover_is_the_share_of_replaced_members() -> None:
+    def people(turnover: float) -> int:
+        corpus = replace(STABLE, collaboration_authors=200, collaboration_turnover=turnover)
+        return len({author["author"] for author in mentions(collaboration_documents(list(documents(corpus))))})
+
+    assert people(0.5) == pytest.approx(1.5 * people(0.0), rel=0.06)
+    assert people(1.0) == pytest.approx(2 * people(0.0), rel=0.06)
+
+
+def test_stable_teams_differ_in_size_and_documents_have_the_asked_mean(stable: list[list[set[str]]]) -> None:
+    sizes = [np.mean([len(authors) for authors in team]) for team in stable]
+    assert np.mean(sizes) == pytest.approx(60, rel=0.1)
+    assert max(sizes) > 5 * min(sizes)
+
+
+def test_some_people_are_in_two_stable_teams(stable: list[list[set[str]]]) -> None:
+    everywhere = [set().union(*team) for team in stable]
+    moved = sum(len(first & second) for first, second in pairwise(everywhere))
+    assert 0.02 < moved / sum(map(len, everywhere)) < 0.25
+
+
+def test_stable_teams_do_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = digest(STABLE)
+    monkeypatch.setattr("homonym.synthetic.document_generator.MAX_BATCH_MENTIONS", 100)
+    assert digest(STABLE) == expected
+
+
+def test_no_author_is_twice_on_a_document_of_a_stable_team() -> None:
+    for document in collaboration_documents(list(documents(STABLE))):
+        assert len(labels(document)) == len(document["authors"])
+
+
 @pytest.mark.slow
 def test_documents_of_thousands_of_authors_take_little_memory() -> None:
     tracemalloc.start()
@@ -437,6 +537,13 @@ def test_generate_writes_documents_and_their_counts(tmp_path: Path) -> None:
     assert sum(int(size) * names for size, names in counts["names_by_authors"].items()) == len(labels)
 
 
+def test_only_given_parameters_are_described(tmp_path: Path) -> None:
+    generate(tmp_path, Corpus(mentions=50, common_names=0.2))
+    described = orjson.loads((tmp_path / "corpus.json").read_bytes())["parameters"]
+    assert described["common_names"] == 0.2
+    assert not {"collaborations", "initials_only", "titles_only"} & described.keys()
+
+
 def test_counts_agree_with_the_names_in_the_documents(tmp_path: Path) -> None:
     path = generate(tmp_path, Corpus(mentions=3000, ambiguity=2.0, dropped_initials=0))
     counts = orjson.loads((tmp_path / "corpus.json").read_bytes())
@@ -470,6 +577,9 @@ def test_generate_creates_no_parent_directories(tmp_path: Path) -> None:
         ({"huge_blocks": 10}, "10 huge blocks of 500 authors need at least 30000 mentions, got 10000"),
         ({"authors_per_document": 0.5}, "authors_per_document must be"),
         ({"collaborations": -1}, "collaborations must be a whole number from 0"),
+        ({"collaboration_turnover": 1.2}, "collaboration_turnover must be a number from 0 to 1, got 1.2"),
+        ({"common_names": -1}, "common_names must be"),
+        ({"initials_only": 2}, "initials_only must be"),
         ({"collaboration_authors": 5}, "collaboration_authors must be a whole number from 10"),
         (
             {"collaborations": 10_000, "collaboration_documents": 1_000_000},

@@ -617,6 +617,7 @@ def generate(output: Path, quiet: bool, **parameters: Any) -> None:
     Example:
       homonym generate -o corpus --mentions 100000 --seed 7
       homonym generate -o physics --collaborations 10 --collaboration-authors 125 --collaboration-documents 950
+      homonym generate -o stable --collaborations 50 --collaboration-turnover 0.2 --initials-only 0.8 --common-names 0.1
     """
     from homonym import Corpus, generate
     from homonym.cli.terminal import ProgressBars

@@ -302,8 +302,8 @@ def corpus_options(command: Command) -> Command:
     for field in reversed(dataclasses.fields(Corpus)):
         flag = "--" + field.name.replace("_", "-")
         if field.type == "bool":
-            flag += f"/--no-{field.name}"
-        kind = {"int": int, "float": float, "bool": bool}[str(field.type)]
+            flag += flag.replace("--", "/--no-", 1)
+        kind = {"int": int, "float": float, "bool": bool}[str(field.type).removesuffix(" | None")]
         text = _help(field.metadata["help"], field.default)
         command = click.option(flag, field.name, type=kind, default=None, help=text)(command)
     return command

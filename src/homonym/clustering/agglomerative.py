@@ -220,11 +220,12 @@ def load_other_kernels() -> None:
     from homonym.settings import Settings
 
     bags, frequencies = _two_mentions()
-    for array in (bags.feature, bags.count):
+    code = np.zeros(len(bags.count), np.uint16)
+    for array in (bags.feature, code):
         array.flags.writeable = False  # as in a file: numba compiles for each kind of array
     places, name, kept = bags.bag_start[:-1], np.full(2, -1, np.int32), np.ones(1, np.bool_)
     stored = StoredBags(places, places, places, places, name, name)
-    gather_bags(stored, bags.feature, bags.count, frequencies.type_start, kept)
+    gather_bags(stored, bags.feature, code, np.ones(1), frequencies.type_start, kept)
     bags, frequencies = _two_mentions()
     pair_scores(bags, 0, frequencies)
     chance_levels(bags, frequencies, Settings())

@@ -576,4 +576,5 @@ def _encoded(bags: DocumentBags, mentions: pa.Table, total: NDArray[np.float64],
         starts=numbered.starts,
         feature=numbered.feature,
         count=numbered.count,
+        value=np.zeros(0),
     )

@@ -245,11 +245,16 @@ def _streamed(connection: duckdb.DuckDBPyConnection, query: str) -> Iterator[pa.
 
 
 def renumbered_features(connection: duckdb.DuckDBPyConnection) -> Any:
-    """Stream (part, id, number): the id of each feature in its part, and its number in the collection."""
+    """Stream (part, id, number) in any order: the id of each feature in its part, and its number in the collection."""
     return connection.sql(
         """SELECT part, f.id AS id, coalesce(v.id, -1)::INTEGER AS number
-           FROM features f LEFT JOIN vocabulary v USING (type, feature) WHERE NOT again ORDER BY part, f.id"""
+           FROM features f LEFT JOIN vocabulary v USING (type, feature) WHERE NOT again"""
     ).to_arrow_reader(1_000_000)
+
+
+def features_of_parts(connection: duckdb.DuckDBPyConnection) -> dict[int, int]:
+    """The number of features of each part that has any, in the order of the parts."""
+    return dict(connection.execute("SELECT part, max(id) + 1 FROM features GROUP BY part ORDER BY part").fetchall())
 
 
 def referenced_bags(connection: duckdb.DuckDBPyConnection) -> Any:

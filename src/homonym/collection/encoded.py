@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from homonym.clustering.agglomerative import are_giant
-from homonym.clustering.arrays import Bags, Frequencies, Integers, ranges
+from homonym.clustering.arrays import Bags, Frequencies, Integers, ranges, starts
 from homonym.collection import counting
 from homonym.collection.background import BackgroundUse
+from homonym.collection.count_codes import CountFile
 from homonym.collection.extractor import merged_entries
 from homonym.collection.layout import CITED, SLOT_BITS, part_file, part_files
 from homonym.runtime.thread_pool import map_in_order
@@ -40,7 +41,8 @@ class Encoded:
     """A collection ready for clustering.
 
     Mentions are in the order of the result, and `block_start` has the bounds of their blocks. The bags of owner
-    `owners[i]` are `feature[starts[i]:starts[i + 1]]` with the same range of `count`.
+    `owners[i]` are `feature[starts[i]:starts[i + 1]]` with the same range of `count`. If there is a table `value`,
+    counts are numbers of its rows (see count_codes.py).
     """
 
     frequencies: Frequencies
@@ -53,7 +55,8 @@ class Encoded:
     owners: NDArray[np.int64]
     starts: NDArray[np.int64]
     feature: NDArray[np.int32]
-    count: NDArray[np.float64]
+    count: NDArray[Any]
+    value: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     def sizes(self) -> NDArray[np.int64]:
         """The number of occurrences of each mention, including its own name; 0 in blocks of one mention."""
@@ -162,7 +165,8 @@ class Encoded:
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         from homonym.clustering.dense.blocks import gather_bags
 
-        bag_start, feature, count = gather_bags(stored, self.feature, self.count, self.frequencies.type_start, kept)
+        start = self.frequencies.type_start
+        bag_start, feature, count = gather_bags(stored, self.feature, self.count, self.value, start, kept)
         return bag_start, feature, count
 
     def _ranges(self, mentions: slice | NDArray[np.int64]) -> tuple[tuple[NDArray[np.int64], NDArray[np.int64]], ...]:
@@ -305,7 +309,7 @@ def encode(
     counting.count_namesakes(connection, use)
     counting.write_ordered_mentions(connection, mentions_file)
     counting.write_identifiers(connection, identifiers_file)
-    owners, starts = _write_bags(connection, work, threads, cited)
+    owners, starts, feature, count, value = _write_bags(connection, work, threads, cited)
     pa.default_memory_pool().release_unused()  # which Arrow keeps: a tenth of the memory of the later stages
     mentions = pq.read_table(mentions_file, columns=["owner", "own_name", "own_full_name", "block"])
     return Encoded(
@@ -318,8 +322,9 @@ def encode(
         own_full_name=mentions["own_full_name"].to_numpy(),
         owners=owners,
         starts=starts,
-        feature=_mapped(work / "feature.bin", np.int32),
-        count=_mapped(work / "count.bin", np.float64),
+        feature=feature,
+        count=count,
+        value=value,
     )
 
 
@@ -337,8 +342,8 @@ def _block_starts(block: pa.ChunkedArray) -> Integers:
 
 def _write_bags(
     connection: duckdb.DuckDBPyConnection, work: Path, threads: int, cited: Path | None
-) -> tuple[Integers, Integers]:
-    """Write the features and counts of all bags; returns their owners and the start of each owner's bag."""
+) -> tuple[Integers, Integers, NDArray[np.int32], NDArray[Any], NDArray[np.float64]]:
+    """Write the features and counts of all bags; returns the fields of `Encoded` from `owners` on."""
     corrections = _corrections(connection)
     if cited:
         bags = corrections.referenced
@@ -350,15 +355,16 @@ def _write_bags(
         return corrections.applied(_read_part(work, first, number), first, following)
 
     owners, starts, stored = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
-    with (work / "feature.bin").open("wb") as features, (work / "count.bin").open("wb") as counts:
+    with (work / "feature.bin").open("wb") as features, CountFile(work / "count.bin") as counts:
         for _, bags in map_in_order(numbered, _numbered_parts(connection, work), threads):
             begin = np.flatnonzero(np.diff(bags.owner, prepend=-1))
             owners.append(bags.owner[begin])
             starts.append(begin + stored)
             stored += len(bags.owner)
             bags.feature.tofile(features)
-            bags.count.tofile(counts)
-    return np.concatenate(owners), np.concatenate([*starts, [stored]]).astype(np.int64)
+            counts.write(bags.count)
+    start = np.concatenate([*starts, [stored]]).astype(np.int64)
+    return np.concatenate(owners), start, _mapped(work / "feature.bin", np.int32), *counts.mapped()
 
 
 def _corrections(connection: duckdb.DuckDBPyConnection) -> _Corrections:
@@ -385,31 +391,24 @@ def _numbered_parts(
     """
     parts = [int(path.stem) for path in part_files(work, "records")]
     following = dict(zip(parts, [*parts[1:], 1 << 42], strict=True))
-    pending = iter(parts)
-    for part, number in _by_part(counting.renumbered_features(connection)):
-        for other in pending:
-            yield other, following[other], number if other == part else np.zeros(0, np.int32)
-            if other == part:
-                break
-    for other in pending:
-        yield other, following[other], np.zeros(0, np.int32)
+    sizes = counting.features_of_parts(connection)
+    number, place = _numbers(counting.renumbered_features(connection), sizes)
+    for part in parts:
+        first = place.get(part, 0)
+        yield part, following[part], number[first : first + sizes.get(part, 0)]
 
 
-def _by_part(rows: pa.RecordBatchReader) -> Iterator[tuple[int, NDArray[np.int32]]]:
-    """Group rows that are ordered by part."""
-    gathered: list[NDArray[np.int32]] = []
-    current = -1
+def _numbers(rows: Iterable[pa.RecordBatch], sizes: dict[int, int]) -> tuple[NDArray[np.int32], dict[int, int]]:
+    """The numbers of the features of all parts, and where those of each part begin, given rows in any order.
+
+    Each row is put into its place: sorting them in the database takes several times as long.
+    """
+    parts, start = np.array(list(sizes), np.int64), starts(np.array(list(sizes.values()), np.int64))
+    numbers = np.full(start[-1], -1, np.int32)
     for batch in rows:
-        part, number = batch.column("part").to_numpy(), batch.column("number").to_numpy()
-        begin = np.flatnonzero(np.diff(part, prepend=-1))
-        for first, last in zip(begin, [*begin[1:], len(part)], strict=True):
-            if part[first] != current and gathered:
-                yield current, np.concatenate(gathered)
-                gathered = []
-            current = int(part[first])
-            gathered.append(number[first:last])
-    if gathered:
-        yield current, np.concatenate(gathered)
+        part, feature, number = (batch.column(name).to_numpy() for name in ("part", "id", "number"))
+        numbers[start[np.searchsorted(parts, part)] + feature] = number
+    return numbers, dict(zip(sizes, start.tolist(), strict=False))
 
 
 def _mapped(path: Path, dtype: type[Number]) -> NDArray[Number]:

@@ -32,6 +32,7 @@ from homonym.records.fields.affiliations import is_placeholder, plain_email
 from homonym.settings import Settings, identifier_kind
 
 IntegerType = TypeVar("IntegerType", bound="np.integer[Any]")
+Number = TypeVar("Number", bound=np.generic)
 
 # Sums of whole counts below this are exact in floating point.
 LARGEST_EXACT = 2.0**53
@@ -154,12 +155,24 @@ def merged_entries(
     is_known = known[np.minimum(place, len(known) - 1)] == new
     count, added = entries[2].copy(), ~is_known
     count[place[is_known]] += more[2][is_known]
-    place = place[added]
+    # As `numpy.insert`, which would sort the places again for each column.
+    place = place[added] + np.arange(added.sum())
+    is_old = np.ones(len(known) + len(place), np.bool_)
+    is_old[place] = False
     return (
-        np.insert(entries[0], place, more[0][added]),
-        np.insert(entries[1], place, more[1][added]),
-        np.insert(count, place, more[2][added]),
+        _inserted(entries[0], more[0][added], place, is_old),
+        _inserted(entries[1], more[1][added], place, is_old),
+        _inserted(count, more[2][added], place, is_old),
     )
+
+
+def _inserted(
+    old: NDArray[Number], new: NDArray[Number], place: Integers, is_old: NDArray[np.bool_]
+) -> NDArray[Number]:
+    """A column with new values at some places, and the old values in order at all others."""
+    both = np.empty(len(is_old), old.dtype)
+    both[is_old], both[place] = old, new
+    return both
 
 
 def _sort_keys(*entries: tuple[NDArray[np.int64], NDArray[Any]]) -> list[NDArray[np.int64]] | None:

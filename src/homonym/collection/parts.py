@@ -68,6 +68,8 @@ from homonym.settings import Settings, identifier_kind
 BATCH_ROWS = 20_000
 # Used as the format of merged documents.
 MERGED = "merged"
+# Shorter lines cannot have too many authors.
+_LONG = 10 * MAX_AUTHORS
 MENTION_COLUMNS = ("mention_id", "document_id", "position", "name", "block", "year", "author")
 
 
@@ -171,10 +173,12 @@ def _columns(
         exceptions[row] = [text for _, text in found]
         return columns_of([placed for placed, _ in found], blocking)
 
-    raws = [_without_markup(raw) for raw in chunk.raws] if chunk.form == "documents" else []
+    raws = _without_markup(chunk.raws) if chunk.form == "documents" else []
     columns = _columns_at_once(replace(chunk, raws=raws), blocking, parse) if raws else None
     if columns is not None:
         report.take(at_once)
+        if not exceptions:
+            return columns, [raw.text for raw in raws]
         lines = (exceptions.get(row, [raw.text]) for row, raw in enumerate(raws))
         return columns, list(chain.from_iterable(lines))
     found = list(_named_documents(chunk, report, blocking, strict=strict))
@@ -280,10 +284,10 @@ def _copy(row: dict[str, Any]) -> Copy:
     return Copy(document, row["form"])
 
 
-def _without_markup(raw: Raw) -> Raw:
-    """A line of homonym's own documents, without HTML in its texts."""
-    text = plain_line(raw.text)
-    return raw if text is raw.text else raw._replace(text=text)
+def _without_markup(raws: list[Raw]) -> list[Raw]:
+    """Lines of homonym's own documents, without HTML in their texts."""
+    # Most lines have neither sign, and a call for each takes several times as long as looking for them.
+    return [raw._replace(text=plain_line(raw.text)) if b"&" in raw.text or b"<" in raw.text else raw for raw in raws]
 
 
 def _columns_at_once(chunk: Chunk, blocking: str, parse: Callable[[int], DocumentColumns]) -> DocumentColumns | None:
@@ -291,16 +295,12 @@ def _columns_at_once(chunk: Chunk, blocking: str, parse: Callable[[int], Documen
 
     A few documents are parsed alone: see `columns_of_lines`.
     """
-    if any(map(_may_have_too_many_authors, chunk.raws)):
+    if any(len(raw.text) > _LONG and raw.text.count(b'"name"') > MAX_AUTHORS for raw in chunk.raws):
         return None
     columns = columns_of_lines(chunk.raws, chunk.sequence, blocking, parse)
     if columns is None or columns.records.authors.max(initial=0) > MAX_AUTHORS or _has_crowded_blocks(columns):
         return None
     return columns
-
-
-def _may_have_too_many_authors(raw: Raw) -> bool:
-    return len(raw.text) > 10 * MAX_AUTHORS and raw.text.count(b'"name"') > MAX_AUTHORS
 
 
 def _has_crowded_blocks(columns: DocumentColumns) -> bool:

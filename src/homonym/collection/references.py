@@ -21,8 +21,9 @@ from homonym.collection.layout import SLOT_BITS
 if TYPE_CHECKING:
     import duckdb
 
-# Number of names of referenced authors that are in memory at once.
-SLICE = 4_000_000
+# Number of names of referenced authors that are in memory at once, and that are sorted at a time: these fit into the
+# cache of a processor.
+SLICE, SORTED = 4_000_000, 50_000
 
 # The columns of the table `referenced`.
 REFERENCED = pa.schema([("owner", pa.int64()), ("name", pa.int32()), ("count", pa.int32())])
@@ -117,13 +118,21 @@ def _authors(connection: duckdb.DuckDBPyConnection, citations: _Citations) -> _A
 
 def _slices(citations: _Citations, authors: _Authors) -> Iterator[tuple[pa.Table, Integers]]:
     """Rows of `referenced` in order, and for each the number of authors of its document."""
+    for part in _cut(citations, authors, SLICE):
+        counted = [_count(some, authors) for some in _cut(part, authors, SORTED)]
+        tables, holders = zip(*counted, strict=True)
+        yield pa.concat_tables(tables), np.concatenate(holders)
+
+
+def _cut(citations: _Citations, authors: _Authors, most: int) -> Iterator[_Citations]:
+    """Cut citations into slices with about `most` names; all references of a document are in one slice."""
     filled = starts(authors.number(citations.cited))
     begin, end = 0, len(citations.citing)
     while begin < end:
-        last = int(np.searchsorted(filled, filled[begin] + SLICE, side="right")) - 1
-        if last < end:  # all references of a document are in one slice
+        last = int(np.searchsorted(filled, filled[begin] + most, side="right")) - 1
+        if last < end:
             last = int(np.searchsorted(citations.citing, citations.citing[max(last - 1, begin)], side="right"))
-        yield _count(_Citations(*(column[begin:last] for column in citations)), authors)
+        yield _Citations(*(column[begin:last] for column in citations))
         begin = last
 
 
@@ -136,12 +145,13 @@ def _count(citations: _Citations, authors: _Authors) -> tuple[pa.Table, Integers
     # One number for document and name, which sorts faster than both.
     key = np.repeat(np.cumsum(rank) << bits, authors.number(citations.cited)) | authors.of(citations.cited)
     key.sort()
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    found, count = key[first], np.diff(first, append=len(key))
     citing = citations.citing[begins]
     own = np.repeat(np.arange(len(begins)) << bits, authors.number(citing)) | authors.of(citing)
-    key = key[~np.isin(key, own)]
-    first = np.flatnonzero(np.diff(key, prepend=-1))
-    count = np.diff(first, append=len(key))
-    found = key[first]
+    place = np.searchsorted(found, own)
+    place = place[found[np.minimum(place, len(found) - 1)] == own] if len(found) else place[:0]
+    found, count = np.delete(found, place), np.delete(count, place)
     place, name = begins[found >> bits], found & ((1 << bits) - 1)
     columns = [citations.citing[place] << SLOT_BITS, name.astype(np.int32), count.astype(np.int32)]
     return pa.table(columns, schema=REFERENCED), citations.holders[place]

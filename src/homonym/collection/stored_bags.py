@@ -48,7 +48,9 @@ class BagArrays(NamedTuple):
     owners: Integers
     begin: Integers
     feature: NDArray[np.int32]
-    counts: NDArray[np.float64]
+    counts: NDArray[Any]
+    value: NDArray[np.float64] | None = None
+    """The table of which `counts` are rows, if they are coded (see count_codes.py)."""
 
     @classmethod
     def of_entries(cls, owner: Integers, feature: NDArray[np.int32], count: NDArray[np.float64]) -> BagArrays:
@@ -159,7 +161,8 @@ def _own_entries(
     begin, size = bags.begin[first], bags.begin[last] - bags.begin[first]
     entries = ranges(begin, size)
     owner = np.repeat(bags.owners[owners], bags.begin[owners + 1] - bags.begin[owners])
-    feature, count = bags.feature[entries], bags.counts[entries]
+    feature = bags.feature[entries]
+    count = bags.counts[entries] if bags.value is None else bags.value[bags.counts[entries]]
     chosen, number = _rows_of(sequence, cited)
     if not len(chosen):
         return owner, feature, count, size
@@ -224,7 +227,8 @@ def stored_bags(encoded: Encoded, references: Path, cited: Path, statistics: Pat
     first = np.flatnonzero(np.diff(sequence, prepend=-1))
     ids = pq.read_table(encoded.mentions_file, columns=["document_id"])["document_id"]
     known, known_sequence = ids.take(pa.array(order[first])), sequence[first]
-    bags = BagArrays(encoded.owners, encoded.starts, encoded.feature, encoded.count)
+    value = encoded.value if len(encoded.value) else None
+    bags = BagArrays(encoded.owners, encoded.starts, encoded.feature, encoded.count, value)
     with plain_path(statistics) as plain:
         feature_names = pq.read_table(plain, columns=["feature"])["feature"].combine_chunks()
     facts = DocumentFacts(

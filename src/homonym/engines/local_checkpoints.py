@@ -196,7 +196,7 @@ class EncodedCheckpoint:
 def encoding_key(parts: Sequence[str], given: GivenStatistics | None, *, background: bool = False) -> str:
     """The cache key of an encoded collection: the keys of its parts in order, given statistics, use of background."""
     statistics = (digest_of_file(given.path), given.mentions, given.mass) if given else None
-    return digest(library_versions(), "encoded", list(parts), statistics, background)
+    return digest(library_versions(), "encoded with codes of counts", list(parts), statistics, background)
 
 
 @dataclass

@@ -73,11 +73,17 @@ def _listed_word(word: str) -> _Word:
 
 
 class _Part(NamedTuple):
-    """A part of an affiliation: its rank, whether its words name nothing in particular, and its short words."""
+    """A part of an affiliation: its rank, whether its words name nothing in particular, and its short words.
+
+    `feature` is the feature of the institution that it names. `order` is less for a part that is preferred to another
+    one, by rank, then by whether it is general.
+    """
 
     rank: int
     is_general: bool
     words: tuple[str, ...]
+    feature: str
+    order: int
 
 
 def institutions(affiliation: str) -> tuple[str, ...]:
@@ -92,15 +98,23 @@ def institutions(affiliation: str) -> tuple[str, ...]:
     """
     rank = _word_list().rank
     text = EMAIL.sub(" ", affiliation) if "@" in affiliation else affiliation
-    found = [part for one in _AFFILIATIONS.split(text) if (part := _institution(one)) and part.rank < rank["part"]]
+    several = _AFFILIATIONS.split(text)
+    if len(several) == 1:  # most texts, and there are many: the rest takes as long as this
+        only = _institution(text)
+        return (only.feature,) if only and only.rank < rank["part"] else ()
+    found = [part for one in several if (part := _institution(one)) and part.rank < rank["part"]]
     certain = [part for part in found if part.rank < rank["unlisted"]]
-    return tuple(dict.fromkeys(PREFIX + " ".join(part.words) for part in found[:1] + certain))
+    return tuple(dict.fromkeys(part.feature for part in found[:1] + certain))
 
 
 def _institution(affiliation: str) -> _Part | None:
     """The first of the parts with the highest kind; None if none names anything."""
-    parts = [part for text in _PARTS.split(affiliation) if len((part := _part(text)).words) > part.is_general]
-    return min(parts, key=lambda part: (part.rank, part.is_general), default=None)
+    best = None
+    for text in _PARTS.split(affiliation):
+        part = _part(text)
+        if (best is None or part.order < best.order) and len(part.words) > part.is_general:
+            best = part
+    return best
 
 
 @lru_cache(maxsize=1 << 16)
@@ -118,7 +132,8 @@ def _part(text: str) -> _Part:
     ranks, short = [word.rank for word in listed], [word.short for word in listed]
     distinct = set(short)
     distinct.discard("")
-    return _Part(_rank(ranks, short), not any(map(eq, words, short)), tuple(sorted(distinct)))
+    rank, is_general, named = _rank(ranks, short), not any(map(eq, words, short)), tuple(sorted(distinct))
+    return _Part(rank, is_general, named, PREFIX + " ".join(named), 2 * rank + is_general)
 
 
 def _rank(ranks: list[int], short: list[str]) -> int:

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from anyascii import anyascii
 from numpy.typing import NDArray
 
@@ -84,22 +85,22 @@ def lemmas_of(language: str) -> Lemmas:
 
 def count_words(
     titles: Sequence[str], abstracts: Sequence[str], title_weight: int, abstract_weight: int, lemmas: Lemmas
-) -> tuple[list[str], Integers, Integers, Integers]:
+) -> tuple[pa.Array, Integers, Integers, Integers]:
     """Count the lemmas of many titles and abstracts at once.
 
     Returns the distinct lemmas, and three columns ordered by document: document, index of the lemma, count.
 
     >>> titles, abstracts = ["On Graphs", ""], ["A graph of trees.", "Graphs"]
     >>> words, document, lemma, count = count_words(titles, abstracts, 3, 1, Lemmas("en"))
-    >>> [(d, words[w], n) for d, w, n in zip(document.tolist(), lemma.tolist(), count.tolist())]
+    >>> [(d, words[w].as_py(), n) for d, w, n in zip(document.tolist(), lemma.tolist(), count.tolist())]
     [(0, 'graph', 4), (0, 'tree', 1), (1, 'graph', 1)]
     """
     documents = len(titles)
     texts = [*(titles if title_weight else [""] * documents), *(abstracts if abstract_weight else [""] * documents)]
     in_text, word, distinct = _words(texts)
-    numbers, number = numbered([lemmas[word] if len(word) > 1 else "" for word in distinct])
+    names, number = numbered([lemmas[word] if len(word) > 1 else "" for word in distinct])
     # Document, lemma and a bit for words of titles are one number, so that one sort is enough; 32 bits sort faster.
-    bits = len(numbers).bit_length()
+    bits = len(names).bit_length()
     end = documents << bits + 1
     dtype = np.int32 if 2 * end < 1 << 31 else np.int64
     of_document = np.arange(documents) << bits + 1
@@ -115,24 +116,25 @@ def count_words(
     of_title = np.add.reduceat(key & 1, first) if len(first) else key
     count = np.diff(first, append=len(key)) * abstract_weight + of_title * (title_weight - abstract_weight)
     entry = entry[first].astype(np.int64)
-    return list(numbers), entry >> bits, entry & (1 << bits) - 1, count
+    return names, entry >> bits, entry & (1 << bits) - 1, count
 
 
-def numbered(texts: list[str]) -> tuple[dict[str, int], Integers]:
-    """The distinct texts with a number each, in the order of their first occurrence, and the number of each text.
+def numbered(texts: list[str]) -> tuple[pa.Array, Integers]:
+    """The distinct texts, in the order of their first occurrence, and the number of each text among them.
 
     An empty text has the number −1 and is not among the distinct ones.
 
-    >>> numbered(["b", "", "a", "b"])
-    ({'b': 0, 'a': 1}, array([ 0, -1,  1,  0]))
+    >>> distinct, number = numbered(["b", "", "a", "b"])
+    >>> distinct.to_pylist(), number.tolist()
+    (['b', 'a'], [0, -1, 1, 0])
     """
-    distinct = dict.fromkeys(texts)
-    distinct.pop("", None)
-    numbers = dict(zip(distinct, range(len(distinct)), strict=True))
-    numbers[""] = -1
-    number = np.fromiter(map(numbers.__getitem__, texts), np.int64, len(texts))
-    del numbers[""]
-    return numbers, number
+    coded = pa.array(texts, pa.string()).dictionary_encode()
+    distinct, number = coded.dictionary, coded.indices.to_numpy().astype(np.int64)
+    empty = pc.index(distinct, "").as_py()
+    if empty < 0:
+        return distinct, number
+    number = np.where(number == empty, -1, number - (number > empty))
+    return pa.concat_arrays([distinct[:empty], distinct[empty + 1 :]]), number
 
 
 def _words(texts: list[str]) -> tuple[Integers, NDArray[np.int32], list[str]]:

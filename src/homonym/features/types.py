@@ -93,7 +93,7 @@ def term(documents: DocumentColumns, settings: Settings) -> FeatureCounts:
         settings.abstract_weight,
         lemmas_of(settings.language),
     )
-    return FeatureCounts(pa.array(words, pa.string()), document, word, count.astype(np.float64))
+    return FeatureCounts(words, document, word, count.astype(np.float64))
 
 
 @feature_type("author")
@@ -213,10 +213,10 @@ def count_texts(lists: TextLists, normalise: Callable[[str], str]) -> FeatureCou
 
 def _count_normalised(lists: TextLists, normal: list[str]) -> FeatureCounts:
     """Count texts, given what each distinct one is normalised to."""
-    numbers, number = numbered(normal)
+    names, number = numbered(normal)
     code = number[lists.code]
     used = code >= 0
-    return count_codes(lists.row[used], code[used], pa.array(numbers, pa.string()))
+    return count_codes(lists.row[used], code[used], names)
 
 
 def _bags_of_rows(

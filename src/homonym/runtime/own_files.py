@@ -27,8 +27,8 @@ _PARTS: Names = {
 }
 _ENCODED: Names = {
     r"(mentions|identifiers|vocabulary|documents|names|cited|references)\.parquet": None,
-    r"(feature|count)\.bin": None,
-    r"(block_start|mention_owner|own_name|own_full_name|owners|starts|feature|count)\.npy": None,
+    r"feature\.bin|count\.(bin|codes)": None,
+    r"(block_start|mention_owner|own_name|own_full_name|owners|starts|feature|count|value)\.npy": None,
     r"frequencies\.(mass|total|type_start)\.npy": None,
     r"statistics\.(csv|csv\.gz|parquet|collection\.json)": None,
 }

@@ -16,6 +16,8 @@ LIMITS: dict[str, tuple[float, float]] = {
     "missing": (0, 1),
     "variants": (0, 1),
     "dropped_initials": (0, 1),
+    "initials_only": (0, 1),
+    "common_names": (0, 1),
     "huge_blocks": (0, 10_000),
     "huge_authors": (2, 1_000_000),
     "authors_per_document": (1, 8),
@@ -23,7 +25,11 @@ LIMITS: dict[str, tuple[float, float]] = {
     "collaborations": (0, 10_000),
     "collaboration_authors": (10, 20_000),
     "collaboration_documents": (1, 1_000_000),
+    "collaboration_turnover": (0, 1),
 }
+
+# Parameters of later versions. They are written only if they are given, so that descriptions stay the same.
+ADDED = ("collaboration_turnover", "initials_only", "common_names", "titles_only")
 
 
 def parameter(default: Any, meaning: str) -> Any:
@@ -61,6 +67,18 @@ class Corpus:
     )
     collaboration_authors: int = parameter(100, "Mean number of authors of their documents.")
     collaboration_documents: int = parameter(100, "Number of documents of each of those teams.")
+    collaboration_turnover: float | None = parameter(
+        None,
+        "Share of the places of a team whose holder is replaced once; the teams are stable and of very different "
+        "size, as in high-energy physics. Without it, most members leave after some years.",
+    )
+    initials_only: float = parameter(0.0, "Share of documents that write given names as initials, in any style.")
+    common_names: float = parameter(
+        0.0,
+        "Share of people with one of the frequent Chinese and Korean surnames and one initial, by their frequency; "
+        "many of them have the same name.",
+    )
+    titles_only: bool = parameter(False, "Whether documents have nothing but title, year, venue and names.")
 
     @property
     def expected_mentions(self) -> int:
@@ -69,17 +87,19 @@ class Corpus:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The parameters, without those of collaborations if there are none."""
+        """The parameters, without those of collaborations if there are none, and without ADDED ones by default."""
+        default = Corpus()
         return {
             name: value
             for name, value in asdict(self).items()
-            if self.collaborations or not name.startswith("collaboration")
+            if (self.collaborations or not name.startswith("collaboration"))
+            and (name not in ADDED or value != getattr(default, name))
         }
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         for given in fields(self):
-            if given.name in LIMITS:
+            if given.name in LIMITS and getattr(self, given.name) is not None:
                 _require_number(given.name, getattr(self, given.name), whole=given.type == "int")
         if self.authors_per_document > self.mentions_per_author:
             raise SettingsError(

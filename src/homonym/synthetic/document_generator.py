@@ -10,7 +10,7 @@ import numpy as np
 
 from homonym.synthetic.collaborations import FIRST_DOCUMENT
 from homonym.synthetic.corpus import Corpus
-from homonym.synthetic.population import ASCII_STYLE, MEMBERS, STYLES, Population, write_name
+from homonym.synthetic.population import ASCII_STYLE, INITIALS_STYLES, MEMBERS, STYLES, Population, write_name
 from homonym.synthetic.prose import KEYWORDS_PER_TOPIC, MAX_KEYWORDS, VENUES_PER_TOPIC, TextWriter
 from homonym.synthetic.random_draws import Flags, Floats, Integers
 from homonym.synthetic.vocabulary import coined_words, lines, research_fields, syllables, words
@@ -26,6 +26,8 @@ MISSING = {
     "references": 1.5,
     "referenced_authors": 2.5,
 }
+# Fields of a corpus of titles only.
+TITLE_FIELDS = ("id", "title", "year", "venue", "authors")
 
 
 def without_missing(values: Iterable[Any], missing: Flags) -> list[Any]:
@@ -69,6 +71,8 @@ class MentionWriter:
 
     def write(self, authors: Integers, owner: Integers, progress: Floats, field: Integers) -> list[dict[str, Any]]:
         """Write one record per mention: the number of its document, and its time and field of research."""
+        if self.corpus.titles_only:
+            return as_records({"name": self._names(authors, owner), "author": author_ids(authors)})
         place = self.population.institution(authors, progress)
         share = self.corpus.missing * MISSING["affiliations"]
         missing = self.draws.chance(share, "missing affiliations", owner, authors)
@@ -77,7 +81,7 @@ class MentionWriter:
             "affiliations": without_missing(self._affiliations(authors, owner, place, field), missing),
             "emails": self._emails(authors, owner, place),
             "ids": self._ids(authors, owner),
-            "author": [author_id(author) for author in authors.tolist()],
+            "author": author_ids(authors),
         }
         return as_records(columns)
 
@@ -89,6 +93,8 @@ class MentionWriter:
         given = namesakes.given(authors, name, initials)
         varied = self.draws.chance(self.corpus.variants, "varied", owner)
         style = np.where(varied, 1 + self.draws.below(STYLES - 1, "style", owner), 0)
+        short_form = self.draws.chance(self.corpus.initials_only, "initials only", owner)
+        style = np.where(short_form, np.array(INITIALS_STYLES)[style], style)
         dropped = self.draws.chance(self.corpus.dropped_initials, "dropped", owner, authors)
         rows = zip(style.tolist(), surname.tolist(), given.tolist(), initials.tolist(), dropped.tolist(), strict=True)
         written = []
@@ -144,9 +150,9 @@ class MentionWriter:
         return [{"orcid": orcid(author)} if has else None for has, author in rows]
 
 
-def author_id(number: int) -> str:
-    """The gold label of an author."""
-    return f"a{number:06d}"
+def author_ids(authors: Integers) -> list[str]:
+    """The gold labels of authors."""
+    return [f"a{author:06d}" for author in authors.tolist()]
 
 
 def orcid(author: int) -> str:
@@ -359,7 +365,9 @@ class DocumentWriter:
 
     def _about(self, number: Integers, progress: Floats, topic: Integers) -> dict[str, Iterable[Any]]:
         """Texts, year, venue, categories and keywords of documents."""
-        titles, abstracts = self.text.write(number, topic, abstracts=self.corpus.abstracts)
+        titles, abstracts = self.text.write(
+            number, topic, abstracts=self.corpus.abstracts and not self.corpus.titles_only
+        )
         return {
             "title": titles,
             "abstract": abstracts,
@@ -378,6 +386,8 @@ class DocumentWriter:
 
     def _with_missing(self, number: Integers, columns: dict[str, Iterable[Any]]) -> list[dict[str, Any]]:
         """The documents, some of them without some of the fields."""
+        if self.corpus.titles_only:
+            columns = {name: columns[name] for name in TITLE_FIELDS}
         for name in [name for name in columns if name in MISSING]:
             missing = self.draws.chance(self.corpus.missing * MISSING[name], f"missing {name}", number)
             columns[name] = without_missing(columns[name], missing)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
+from typing import NamedTuple
 
 import numpy as np
 from anyascii import anyascii
@@ -17,7 +18,7 @@ from anyascii import anyascii
 from homonym.synthetic.collaborations import Collaborations
 from homonym.synthetic.corpus import Corpus
 from homonym.synthetic.random_draws import Flags, Floats, Integers, RandomDraws
-from homonym.synthetic.vocabulary import MIDDLE_INITIALS, coined_words, syllables, words
+from homonym.synthetic.vocabulary import MIDDLE_INITIALS, coined_words, lines, syllables, words
 
 # Number of names with 1, 2, ..., 10 authors in Web of Science: Backes (JCDL 2018), Table 1.
 NAMES_BY_AUTHORS = (229653, 14108, 3630, 1657, 860, 557, 322, 260, 174, 141)
@@ -28,6 +29,8 @@ SPARE_NAMES = 1.5
 POPULAR_GIVEN_NAME = 0.25
 STYLES = 6  # number of ways in which `write_name` writes a name
 ASCII_STYLE = 3  # that of old databases, in ASCII capitals
+# The style that writes initials where each style writes given names.
+INITIALS_STYLES = (2, 4, 2, 3, 4, 5)
 
 
 class Namesakes:
@@ -39,8 +42,9 @@ class Namesakes:
 
     def __init__(self, corpus: Corpus, authors: int) -> None:
         self._draws = RandomDraws(corpus.seed)
-        self.authors = authors
-        plan = list(_names_by_size(corpus, authors))
+        self.authors, self._huge_blocks = authors, corpus.huge_blocks
+        self._frequent = _frequent_names(round(corpus.common_names * authors))
+        plan = list(_names_by_size(corpus, authors, self._frequent.people))
         self._sizes = np.array([size for size, _ in plan])
         counts = np.array([names for _, names in plan])
         self._first_author = np.concatenate([[0], np.cumsum(self._sizes * counts)[:-1]])
@@ -58,9 +62,14 @@ class Namesakes:
         self._given_count = np.array([len(names) for names in by_letter.values()])
         self._first_given = np.concatenate([[0], np.cumsum(self._given_count)[:-1]])
         needed = int(self.names * SPARE_NAMES / len(self.initials)) + 1
-        listed = words("surnames")
-        coined = coined_words(syllables("surname_parts"), {anyascii(surname) for surname in listed})
-        self.surnames = [*listed, *islice(coined, max(0, needed - len(listed)))]
+        frequent = list(dict.fromkeys(self._frequent.surnames))
+        listed = [surname for surname in words("surnames") if surname not in frequent]
+        coined = coined_words(syllables("surname_parts"), {anyascii(surname) for surname in words("surnames")})
+        ordinary = [*listed, *islice(coined, max(0, needed - len(listed)))]
+        self._ordinary_surnames = len(ordinary)
+        self.surnames = [*ordinary, *frequent]
+        self._frequent_surname = np.array([self.surnames.index(x) for x in self._frequent.surnames], np.int64)
+        self._frequent_initials = np.array([self.initials.index(x) for x in self._frequent.initials], np.int64)
         self.ascii_surnames = [anyascii(surname) for surname in self.surnames]
         self._surname_rank, self._initials_rank = _rank(self.ascii_surnames), _rank(self.initials)
 
@@ -73,8 +82,13 @@ class Namesakes:
 
     def key(self, name: Integers) -> tuple[Integers, Integers]:
         """The surname and the initials of each name, as indices into their lists."""
-        place = self._draws.shuffled(len(self.surnames) * len(self.initials), "names", name)
-        return place // len(self.initials), place % len(self.initials)
+        place = self._draws.shuffled(self._ordinary_surnames * len(self.initials), "names", name)
+        surname, initials = place // len(self.initials), place % len(self.initials)
+        number = name - self._huge_blocks
+        frequent = (number >= 0) & (number < len(self._frequent_surname))
+        surname[frequent] = self._frequent_surname[number[frequent]]
+        initials[frequent] = self._frequent_initials[number[frequent]]
+        return surname, initials
 
     def given(self, author: Integers, name: Integers, initials: Integers) -> Integers:
         """The given name of each author, as an index into its list."""
@@ -104,14 +118,43 @@ def _rank(words: list[str]) -> Integers:
     return rank
 
 
-def _names_by_size(corpus: Corpus, authors: int) -> Iterator[tuple[int, int]]:
-    """Yield (authors per name, number of names) so that every author has a name.
+class FrequentNames(NamedTuple):
+    """Surname, initial and number of people of each frequent name."""
+
+    surnames: list[str]
+    initials: list[str]
+    people: list[int]
+
+
+def _frequent_names(people: int) -> FrequentNames:
+    """Give people surnames and first initials by their frequencies among Chinese and Korean authors.
+
+    >>> _frequent_names(100).surnames[:2], sum(_frequent_names(100).people)
+    (['Wang', 'Wang'], 100)
+    """
+    surnames, initials = (_weights(line) for line in lines("frequent_names"))
+    shares = np.cumsum(np.outer(list(surnames.values()), list(initials.values())))
+    reached = np.floor(shares / shares[-1] * people + 0.5).astype(np.int64)
+    sizes = np.diff(reached, prepend=0).tolist()
+    found = [(s, i, size) for (s, i), size in zip(product(surnames, initials), sizes, strict=True) if size]
+    return FrequentNames(*(list(column) for column in zip(*found, strict=True))) if found else FrequentNames([], [], [])
+
+
+def _weights(line: str) -> dict[str, float]:
+    """Words with their weights: `Wang 7.1 Li 7.4`."""
+    parts = line.split()
+    return {word: float(weight) for word, weight in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def _names_by_size(corpus: Corpus, authors: int, frequent: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield (authors per name, number of names) so that every author has a name: huge names, frequent ones, others.
 
     The weights are Table 1 to the power of 1/ambiguity, which flattens the distribution. Fractions are carried over to
     the next smaller size, so that small corpora have some names of each size.
     """
     yield corpus.huge_authors, corpus.huge_blocks
-    authors -= corpus.huge_authors * corpus.huge_blocks
+    yield from ((size, 1) for size in frequent)
+    authors = max(0, authors - corpus.huge_authors * corpus.huge_blocks - sum(frequent))
     weights = np.array(NAMES_BY_AUTHORS) ** (1 / corpus.ambiguity)
     shares = weights / (weights * np.arange(1, len(weights) + 1)).sum()
     carried = 0.0

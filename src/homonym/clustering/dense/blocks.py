@@ -294,14 +294,14 @@ class StoredBags(NamedTuple):
 
 
 @compiled
-def gather_bags(stored, feature, count, type_start, type_kept):
+def gather_bags(stored, feature, count, value, type_start, type_kept):
     """Copy the bags of some mentions into new arrays: `bag_start`, `feature` and `count` of `Bags`.
 
     A mention's bag is its document's bag plus its own. The document's bag has all authors of the document as
     co-authors, so one occurrence of `own_name` is removed, or the shares of `own_name` and `own_full_name`. Types that
-    are not `type_kept` are left out.
+    are not `type_kept` are left out. If there is a table `value`, counts are numbers of its rows.
     """
-    mentions = stored.own_name.size
+    mentions, coded = stored.own_name.size, value.size > 0
     room = 0
     for x in range(mentions):
         room += stored.document_end[x] - stored.document_start[x] + stored.own_end[x] - stored.own_start[x]
@@ -319,7 +319,7 @@ def gather_bags(stored, feature, count, type_start, type_kept):
                 f = feature[k]
                 while f >= type_start[t + 1]:
                     t += 1
-                c = count[k]
+                c = value[np.uint16(count[k])] if coded else np.float64(count[k])
                 if part == 0 and f == stored.own_name[x]:
                     c -= key_share
                 elif part == 0 and f == full:

@@ -17,6 +17,8 @@ from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.dense.exact_sums import exact_sum, replace_own_names
 from homonym.clustering.reference import TIE
 
+#: Marks a free place of a hash table of feature ids.
+EMPTY = np.int32(-(1 << 31))
 #: 2⁶⁴ divided by the golden ratio: multiplying by it spreads consecutive feature ids over a hash table.
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
@@ -24,12 +26,13 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)
 class FeatureScratch(NamedTuple):
     """The distinct features of one block, numbered, and an inverted index of the mentions so far.
 
-    `slots` is a hash table with open addressing from feature ids to local numbers; `key` leads back. `local[k]` is the
-    local number of the feature of occurrence k, `inverse[f]` is 1/#(f). The occurrences of a feature so far are those
-    from `begin[f]` up to `end[f]`, with their mention (`holder`) and count (`amount`). What is used as an index has no
-    sign: numba would check for each access whether the index is negative and counts from the end.
+    `held` and `slots` are a hash table with open addressing from feature ids to local numbers; `key` leads back.
+    `local[k]` is the local number of the feature of occurrence k, `inverse[f]` is 1/#(f). The occurrences of a feature
+    so far are those from `begin[f]` up to `end[f]`, with their mention (`holder`) and count (`amount`). What is used as
+    an index has no sign: numba would check for each access whether the index is negative and counts from the end.
     """
 
+    held: Any
     slots: Any
     local: Any
     key: Any
@@ -42,16 +45,17 @@ class FeatureScratch(NamedTuple):
 
 def new_feature_scratch(occurrences: int) -> FeatureScratch:
     """Allocate what a block with at most the given number of feature occurrences needs."""
-    table = 1
+    table = 2
     while table < 2 * occurrences:
         table *= 2
     return FeatureScratch(
-        slots=np.empty(table, np.int32),
+        held=np.empty(table, np.int32),
+        slots=np.empty(table, np.uint32),
         local=np.empty(occurrences, np.uint32),
         key=np.empty(occurrences, np.int32),
         inverse=np.empty(occurrences, np.float64),
-        begin=np.empty(occurrences, np.int32),
-        end=np.empty(occurrences, np.int32),
+        begin=np.empty(occurrences, np.uint32),
+        end=np.empty(occurrences, np.uint32),
         holder=np.empty(occurrences, np.uint32),
         amount=np.empty(occurrences, np.float64),
     )
@@ -59,35 +63,40 @@ def new_feature_scratch(occurrences: int) -> FeatureScratch:
 
 @internal
 def number_features(first, last, inputs, within, scratch):
-    """Number the distinct features of one block and fill 1/#(f); returns the number of distinct features."""
-    feature, count, total = inputs.feature, inputs.count, inputs.total
-    slots, local, key, inverse = scratch.slots, scratch.local, scratch.key, scratch.inverse
+    """Number the distinct features of one block, and fill how many occurrences each has (`end`) and 1/#(f).
+
+    Returns the number of distinct features. About every second occurrence is of a new feature, which a processor cannot
+    predict: so there is no branch on it.
+    """
+    feature, total, held, slots = inputs.feature, inputs.total, scratch.held, scratch.slots
+    local, key, inverse, occurrences = scratch.local, scratch.key, scratch.inverse, scratch.end
     begin, end = inputs.bag_start[first], inputs.bag_start[last]
-    size, bits = 1, 0
+    size, bits = 2, 1
     while size < 2 * (end - begin):
         size, bits = size * 2, bits + 1
-    shift = np.uint64(64 - bits)
-    slots[:size] = -1
-    distinct = 0
+    shift, mask = np.uint64(64 - bits), np.uint64(size - 1)
+    held[:size] = EMPTY
+    distinct = np.uint32(0)
     for k in range(begin, end):
         f = feature[k]
-        slot = np.int64((np.uint64(f) * SPREAD) >> shift) if bits > 0 else 0
-        while slots[slot] >= 0 and key[slots[slot]] != f:
-            slot = (slot + 1) & (size - 1)
-        found = slots[slot]
-        if found < 0:
-            found = distinct
-            slots[slot] = found
-            key[found] = f
-            inverse[found] = 0.0 if within else total[f]
-            distinct += 1
-        if within:
-            inverse[found] += count[k]
+        slot = (np.uint64(f) * SPREAD) >> shift
+        while (held[slot] != f) & (held[slot] != EMPTY):
+            slot = (slot + np.uint64(1)) & mask
+        is_new = held[slot] == EMPTY
+        found = distinct if is_new else slots[slot]
+        held[slot], slots[slot], key[found] = f, found, f
+        occurrences[found] = np.uint32(1) if is_new else occurrences[found] + np.uint32(1)
+        distinct += np.uint32(is_new)
         local[k - begin] = found
-    for found in range(distinct):
+    if within:
+        inverse[:distinct] = 0.0
+        for k in range(begin, end):
+            inverse[local[k - begin]] += inputs.count[k]
+    for number in range(distinct):
         # The own names of a document may occur in no mention.
-        inverse[found] = 1.0 / inverse[found] if inverse[found] > 0.0 else 0.0
-    return distinct
+        mass = inverse[number] if within else total[key[number]]
+        inverse[number] = 1.0 / mass if mass > 0.0 else 0.0
+    return np.int64(distinct)
 
 
 class Cooccurrence(NamedTuple):
@@ -104,14 +113,10 @@ def new_cooccurrence(mentions: int, S: Floats) -> Cooccurrence:
 
 
 @internal
-def _index_features(occurrences, distinct, scratch):
-    """Reserve the places of each feature in the inverted index, which is empty then."""
-    local, begin, end = scratch.local, scratch.begin, scratch.end
-    for f in range(distinct):
-        end[f] = 0
-    for k in range(occurrences):
-        end[local[k]] += 1
-    place = 0
+def _index_features(distinct, scratch):
+    """Reserve the places of each feature in the inverted index, which is empty then, by its occurrences in `end`."""
+    begin, end = scratch.begin, scratch.end
+    place = np.uint32(0)
     for f in range(distinct):
         begin[f] = place
         place += end[f]
@@ -140,16 +145,22 @@ def _add_products(x, first, offset, inputs, scratch, row, error, own, n):
             own[t], own_error = exact_sum(own[t], own_error, c * c * inverse[g])
         else:
             own[t] += c * c * inverse[g]
-        for p in range(end[g] - 1, begin[g] - 1, -1):
-            y, product = holder[p], c * amount[p] * inverse[g]
-            if y == x:
-                own[t] += 2.0 * product
-            elif t == exact:
-                row[t, y], error[y] = exact_sum(row[t, y], error[y], product)
-            else:
-                row[t, y] += product
-        holder[end[g]], amount[end[g]] = x, c
-        end[g] += 1
+        start, stop, inverse_g = begin[g], end[g], inverse[g]
+        holder[stop], amount[stop] = x, c
+        end[g] = stop + np.uint32(1)
+        # The last ones are those of this mention, if its bag has the feature more than once.
+        while stop > start and holder[stop - np.uint32(1)] == x:
+            stop -= np.uint32(1)
+            own[t] += 2.0 * (c * amount[stop] * inverse_g)
+        if t == exact:
+            for i in range(stop - start):
+                p = stop - np.uint32(1) - np.uint32(i)
+                y = holder[p]
+                row[t, y], error[y] = exact_sum(row[t, y], error[y], c * amount[p] * inverse_g)
+        else:
+            for i in range(stop - start):
+                p = stop - np.uint32(1) - np.uint32(i)
+                row[t, holder[p]] += c * amount[p] * inverse_g
 
 
 @inlined
@@ -197,7 +208,7 @@ def _fill_rows(first, last, distinct, inputs, scratch, found):
     S, diagonal, n = found
     m, offset, types = last - first, inputs.bag_start[first], S.shape[1]
     row, error = np.empty((types, m)), np.empty(m)
-    _index_features(inputs.bag_start[last] - offset, distinct, scratch)
+    _index_features(distinct, scratch)
     for x in range(m):
         _fill_row(x, first, offset, inputs, scratch, row, error, diagonal[x], n[x])
         base = x * (x - 1) // 2
@@ -257,7 +268,7 @@ def chance_levels_by_row(b, inputs, model, scratch):
     row, error, own, inside = np.empty((types, m)), np.empty(m), np.empty(types), np.zeros(types)
     n, shared, level = np.empty((m, types)), np.zeros((m, types)), np.empty(m)
     distinct = number_features(first, last, inputs, within, scratch)
-    _index_features(inputs.bag_start[last] - offset, distinct, scratch)
+    _index_features(distinct, scratch)
     for x in range(m):
         _fill_row(x, first, offset, inputs, scratch, row, error, own, n[x])
         for t in range(types):
