@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +34,7 @@ from homonym.io.result_directory import (
 )
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
+from homonym.runtime.arrow_memory import import_arrow_with_system_memory, memory_given_back
 from homonym.runtime.progress import Listener
 
 if TYPE_CHECKING:
@@ -110,6 +109,7 @@ def update(
 
     The directory changes as a whole: if the update is interrupted, it is as before.
     """
+    import_arrow_with_system_memory()
     require_type("result", result, (str, os.PathLike), "the path of a result directory")
     removed = [remove] if isinstance(remove, str) else list(remove)
     for one in removed:
@@ -134,27 +134,13 @@ def update(
             resources=replace(resources, engine="local") if resources else None, listener=listener,
             files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
         )  # fmt: skip
-        with open_local_engine(run) as engine, _memory_given_back():
+        with open_local_engine(run) as engine, memory_given_back():
             task = _Task(folder, mode, recalibrate, keep_epoch, resources, state)
             try:
                 return _update(run, engine, task, removed)
             except InputError:
                 require_state(folder, state)  # tables of two updates do not fit together
                 raise
-
-
-@contextmanager
-def _memory_given_back() -> Iterator[None]:
-    """Let Arrow use an allocator that gives memory back, if it has one: an update then needs a quarter less memory."""
-    import pyarrow as pa
-
-    before = pa.default_memory_pool()
-    if "jemalloc" in pa.supported_memory_backends():
-        pa.set_memory_pool(pa.jemalloc_memory_pool())
-    try:
-        yield
-    finally:
-        pa.set_memory_pool(before)
 
 
 class _Task(NamedTuple):

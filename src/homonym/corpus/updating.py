@@ -167,8 +167,9 @@ def touched_blocks(plan: UpdatePlan) -> TouchedBlocks:
     base = without_decisions(plan.result, former)
     gone = pa.array(sorted(plan.changes.leaving), pa.string())
     base = pa.concat_tables([base.filter(pc.invert(pc.is_in(base["document_id"], gone))), new]).sort_by(ORDER)
-    clustered = _with_clusters(plan, base, touched.conflicts)
-    links = _links(plan, clustered, _authors(former) | _authors(leaving) | _authors(base))
+    whole = set() if plan.mode == "assign" else _whole_authors(plan, base, former)
+    clustered = _with_clusters(plan, base, whole, touched.conflicts)
+    links = _links(plan, clustered, _authors(former) | _authors(leaving) | _authors(base), former)
     more = links.blocks - blocks
     further = look_up(plan.result / MENTIONS, "block", pa.array(sorted(more, key=str.encode), pa.string()))
     touched.blocks = sorted(blocks | more, key=str.encode)
@@ -404,10 +405,10 @@ def _disputed(plan: UpdatePlan) -> set[str]:
 _COMPUTED = {name: f"found {name}" for name in ("constraint", "confidence", "author_confidence")}
 
 
-def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintConflict]) -> pa.Table:
+def _with_clusters(plan: UpdatePlan, base: pa.Table, whole: Set[str], conflicts: list[ConstraintConflict]) -> pa.Table:
     """The rows with the number of their cluster and what the clustering computes; null in blocks without new mentions.
 
-    Adds to the conflicts.
+    Authors in `whole` are not divided. Adds to the conflicts.
     """
     without = base.filter(pc.is_null(base["author_id"]))
     blocks = pa.array(sorted(set(without["block"].to_pylist()), key=str.encode), pa.string())
@@ -416,9 +417,8 @@ def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintC
     for rows, bags in _batches(plan, base.filter(is_worked_on)):
         with TemporaryDirectory(dir=plan.work) as folder:
             found = cluster_rows(
-                bags, rows, plan.epoch, Path(folder), separate=plan.mode == "assign",
-                whole=_whole_authors(plan, rows), threads=plan.threads,
-            )  # fmt: skip
+                bags, rows, plan.epoch, Path(folder), separate=plan.mode == "assign", whole=whole, threads=plan.threads
+            )
             conflicts += found.found.conflicts if found.found else []
             plan.identifiers.update(_identifiers(found))
         add_counts(plan.folder, found.counted)
@@ -430,13 +430,11 @@ def _with_clusters(plan: UpdatePlan, base: pa.Table, conflicts: list[ConstraintC
     return pa.concat_tables(done).sort_by(ORDER)
 
 
-def _whole_authors(plan: UpdatePlan, rows: pa.Table) -> set[str]:
+def _whole_authors(plan: UpdatePlan, rows: pa.Table, former: pa.Table) -> set[str]:
     """The authors of rows that are never divided: users have made decisions about them, or they have several names."""
-    if plan.mode == "assign":
-        return set()
     curated = pa.array(sorted(plan.decided.curated), pa.string())
     found = _authors(rows.filter(pc.is_in(rows["mention_id"], curated)))
-    return found | authors_of_several_blocks(plan.result, _authors(rows))
+    return found | authors_of_several_blocks(plan.result, _authors(rows), former)
 
 
 def _without_clusters(rows: pa.Table) -> pa.Table:
@@ -451,8 +449,11 @@ def _with_columns(rows: pa.Table, columns: Mapping[str, pa.Array]) -> pa.Table:
     return rows
 
 
-def _links(plan: UpdatePlan, rows: pa.Table, authors: set[str]) -> BlockLinks:
-    """What links mentions of clustered blocks with those of others; `authors` are those of all touched blocks."""
+def _links(plan: UpdatePlan, rows: pa.Table, authors: set[str], former: pa.Table) -> BlockLinks:
+    """What links mentions of clustered blocks with those of others; `authors` are those of all touched blocks.
+
+    `former` are the rows of these blocks in the result.
+    """
     kinds, blocks = linking_kinds(plan.epoch.settings), dict[Identifier, set[str]]()
     clustered = rows.filter(pc.is_valid(rows["cluster"]))
     for mention, block in zip(clustered["mention_id"].to_pylist(), clustered["block"].to_pylist(), strict=True):
@@ -460,7 +461,7 @@ def _links(plan: UpdatePlan, rows: pa.Table, authors: set[str]) -> BlockLinks:
             for identifier in own.items():
                 if identifier[0] in kinds:
                     blocks.setdefault(identifier, set()).add(block)
-    return find_links(plan.result, blocks, authors)
+    return find_links(plan.result, blocks, authors, former)
 
 
 def _identifiers(found: ClusteredRows) -> dict[str, Mapping[str, str]]:
