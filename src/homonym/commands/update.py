@@ -134,7 +134,7 @@ def update(
             resources=replace(resources, engine="local") if resources else None, listener=listener,
             files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
         )  # fmt: skip
-        with open_local_engine(run) as engine, memory_given_back():
+        with open_local_engine(run, is_short=True) as engine, memory_given_back():
             task = _Task(folder, mode, recalibrate, keep_epoch, resources, state)
             try:
                 return _update(run, engine, task, removed)
@@ -219,9 +219,9 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
             plan = follow_renames(plan)
         fresh = _run_all(run, plan, task.resources) if reason else None
         if fresh and mode == "rebuild":
-            plan, touched = _rebuild(run, plan, fresh)
+            plan, touched = _rebuild(run, plan, fresh, problems)
         else:
-            plan = _begin_epoch(run, plan, fresh) if fresh else plan
+            plan = _begin_epoch(run, plan, fresh, problems) if fresh else plan
             with run.stages.stage("cluster"):
                 touched = touched_blocks(plan)
         return _finish(run, plan, touched, problems, _EpochState(since, reason))
@@ -271,24 +271,24 @@ def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
     return fresh
 
 
-def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks]:
+def _rebuild(run: Run, plan: UpdatePlan, fresh: Path, problems: Problems) -> tuple[UpdatePlan, TouchedBlocks]:
     """Let the result have the authors of a new run, and carry ids over."""
-    from homonym.corpus.rebuilding import carry_over, renames_by_merging, take_files
+    from homonym.corpus.rebuilding import NewRecords, carry_over, renames_by_merging, take_files
     from homonym.corpus.updating import with_renames
 
     with run.stages.stage("match"):
         merged = renames_by_merging(plan, fresh)
-        take_files(fresh, plan.folder, run.log.inputs)
+        take_files(fresh, plan.folder, NewRecords(run.log.inputs, problems))
         plan.copied.clear()  # of files that the run has replaced
         return carry_over(with_renames(plan, merged), fresh, merged)
 
 
-def _begin_epoch(run: Run, plan: UpdatePlan, fresh: Path) -> UpdatePlan:
+def _begin_epoch(run: Run, plan: UpdatePlan, fresh: Path, problems: Problems) -> UpdatePlan:
     """Let the result have the frequencies and the calibration of a new run."""
     from homonym.corpus.epoch import read_epoch
-    from homonym.corpus.rebuilding import take_epoch
+    from homonym.corpus.rebuilding import NewRecords, take_epoch
 
-    take_epoch(fresh, plan.folder, run.log.inputs)
+    take_epoch(fresh, plan.folder, NewRecords(run.log.inputs, problems))
     return replace(plan, epoch=read_epoch(plan.folder))
 
 
