@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 
 from homonym.clustering.arrays import Integers
 from homonym.collection.block_reload import DocumentBags, extract_records
-from homonym.collection.document_merging import author_places
 from homonym.collection.result_statistics import ResultStatistics
 from homonym.collection.stored_bags import rows_of_part
 from homonym.constraints.across_blocks import UnitedAuthors, linking_kinds
@@ -53,7 +52,7 @@ from homonym.corpus.event_table import CREATED, GROWN, MERGED, MOVED, RETIRED, R
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import ACTIVE, GivenIds, ends_of_redirects, ids_of_blocks, mint, rows_of_ids
 from homonym.corpus.intake import DocumentChanges
-from homonym.corpus.renamed_mentions import append_renames, gone_mentions, is_same_person, people_of, returned_mentions
+from homonym.corpus.renamed_mentions import append_renames, gone_mentions, is_same_person, places_of, returned_mentions
 from homonym.corpus.table_changes import (
     read_identifiers,
     replace_authors,
@@ -267,7 +266,7 @@ def inherited_rows(new: pa.Table, leaving: pa.Table, changed: frozenset[str]) ->
     for document, mentions in by_document.items():
         mentions.sort(key=_position)
         former = old.get(document, [])
-        places = author_places(people_of(mentions), people_of(former)) if former else []
+        places = places_of(mentions, former) if former else []
         for row, place in zip(mentions, places, strict=False):
             before = former[place.number] if place else None
             if before and place and place.by_name and before["block"] == row["block"]:
