@@ -42,6 +42,11 @@ class Said(NamedTuple):
     b: tuple[int, str]
     same: bool
 
+    def after_merge(self, gone: int, kept: int) -> Said:
+        """The same decision after one document became part of another one."""
+        a, b = ((kept if number == gone else number, name) for number, name in (self.a, self.b))
+        return Said(a, b, self.same)
+
 
 class LivingPeople(RuleBasedStateMachine):
     """The model: the authors of each document, of its second record if it has one, and what decisions say.
@@ -125,10 +130,7 @@ class LivingPeople(RuleBasedStateMachine):
         if kept != _document_id(number):
             raise AssertionError("the model expects the first document to keep its id")
         del self.lists[other]
-        self.said = {
-            row: Said(*((number if at == other else at, name) for at, name in (said.a, said.b)), said.same)
-            for row, said in self.said.items()
-        }
+        self.said = {row: said.after_merge(other, number) for row, said in self.said.items()}
 
     @rule(data=st.data(), same=st.booleans())
     def decide_pair(self, data: st.DataObject, same: bool) -> None:

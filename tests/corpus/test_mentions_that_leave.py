@@ -17,10 +17,11 @@ from homonym.commands.decide import decide
 from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.update import Updated, update
+from homonym.corpus.changed_documents import find_renames
 from homonym.corpus.ids import current_id
 from homonym.corpus.intake import DocumentChanges, no_documents
 from homonym.corpus.renamed_mentions import GoneMention, MentionRenames, moved_mentions, returned_mentions
-from homonym.corpus.updating import find_renames, nullable_rows
+from homonym.corpus.update_plan import nullable_rows
 from homonym.errors import OutputError
 from homonym.schema import AUTHORS
 from tests.support.living import SETTINGS, authors, document, make_result, require_consistent, write_documents

@@ -627,7 +627,9 @@ def _full_disk(*_: Any, **__: Any) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("place", ["corpus.table_changes.replace_documents", "corpus.updating.write_changed_tables"])
+@pytest.mark.parametrize(
+    "place", ["corpus.table_changes.replace_documents", "corpus.changed_tables.write_changed_tables"]
+)
 def test_update_leaves_nothing_behind_on_a_full_disk(
     result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
@@ -646,7 +648,7 @@ def test_interrupted_update_resumes(result: Path, tmp_path: Path, monkeypatch: p
 
     new = write_documents(tmp_path / "new.jsonl", [document(77)])
     with monkeypatch.context() as patch:
-        patch.setattr("homonym.corpus.updating.write_changed_tables", interrupted)
+        patch.setattr("homonym.corpus.changed_tables.write_changed_tables", interrupted)
         with pytest.raises(KeyboardInterrupt) as ended:
             update(result, new)
     assert "is kept in" in ended.value.__notes__[0]

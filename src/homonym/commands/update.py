@@ -39,8 +39,9 @@ from homonym.runtime.progress import Listener
 
 if TYPE_CHECKING:
     from homonym.corpus.epoch import CorpusNote, EpochChange
+    from homonym.corpus.id_changes import IdChanges
     from homonym.corpus.intake import DocumentChanges
-    from homonym.corpus.updating import IdChanges, TouchedBlocks, UpdatePlan
+    from homonym.corpus.update_plan import TouchedBlocks, UpdatePlan
     from homonym.engines.local import LocalEngine
     from homonym.settings import Settings
 
@@ -189,12 +190,14 @@ def _find_changes(
 def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, problems: Problems) -> Updated:
     """Make the tables of the result anew and swap the directories."""
     from homonym.corpus.applied_decisions import lost_decisions
+    from homonym.corpus.changed_documents import follow_renames
     from homonym.corpus.consistency import require_unchanged
     from homonym.corpus.decided import Decided
     from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note
     from homonym.corpus.ids import read_ids
     from homonym.corpus.table_changes import replace_bags, replace_documents
-    from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks
+    from homonym.corpus.update_plan import UpdatePlan
+    from homonym.corpus.updating import touched_blocks
 
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
     with run.stages.stage("verify"):
@@ -273,8 +276,8 @@ def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
 
 def _rebuild(run: Run, plan: UpdatePlan, fresh: Path, problems: Problems) -> tuple[UpdatePlan, TouchedBlocks]:
     """Let the result have the authors of a new run, and carry ids over."""
+    from homonym.corpus.changed_documents import with_renames
     from homonym.corpus.rebuilding import NewRecords, carry_over, renames_by_merging, take_files
-    from homonym.corpus.updating import with_renames
 
     with run.stages.stage("match"):
         merged = renames_by_merging(plan, fresh)
@@ -301,9 +304,10 @@ class _EpochState(NamedTuple):
 
 def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Problems, state: _EpochState) -> Updated:
     """Write the tables that follow from the authors of the touched blocks, unless nothing has changed."""
+    from homonym.corpus.changed_tables import write_changed_tables
     from homonym.corpus.event_table import append_events
+    from homonym.corpus.id_changes import find_id_changes
     from homonym.corpus.ids import changed_ids, write_ids
-    from homonym.corpus.updating import find_id_changes, write_changed_tables
 
     note, copy = plan.note, plan.folder
     changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")

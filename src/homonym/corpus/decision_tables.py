@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import orjson
 
+from homonym.collection.same_names import have_other_names
 from homonym.constraints.evidence import COLUMNS as PAIR_COLUMNS
 from homonym.constraints.evidence import MEMBERS, mention_list
 from homonym.corpus.decision_state import RELATIONS, DecisionState
@@ -24,7 +25,7 @@ from homonym.corpus.decision_targets import (
     unknown_documents,
     unknown_mentions,
 )
-from homonym.corpus.renamed_mentions import GoneMention, have_other_names
+from homonym.corpus.renamed_mentions import GoneMention
 from homonym.errors import InputError, counted
 from homonym.io.outputs import write_atomic
 from homonym.io.table_text import csv_text

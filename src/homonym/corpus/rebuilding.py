@@ -17,25 +17,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.result_statistics import ResultStatistics
+from homonym.corpus.changed_documents import inherited_rows, mentions_by_document
 from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
 from homonym.corpus.recomputing import recompute_bags
 from homonym.corpus.renamed_mentions import moved_mentions
-from homonym.corpus.updating import (
+from homonym.corpus.shown_decisions import show_decisions
+from homonym.corpus.update_plan import (
     TouchedBlocks,
     UpdatePlan,
-    ages_of,
     authors_of_mentions,
-    inherited_rows,
-    mentions_by_document,
     new_rows,
     nullable_rows,
     renamed_keys,
     rows_by_document,
-    show_decisions,
     without_decisions,
 )
+from homonym.corpus.updating import ages_of
 from homonym.io.outputs import open_atomic, write_json
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import (

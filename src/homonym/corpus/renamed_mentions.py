@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.document_merging import Place, author_places
+from homonym.collection.same_names import can_be_misspelt, have_other_names
 from homonym.io.result_directory import RENAMED
 from homonym.io.tables import read_or_empty, write_table
-from homonym.names.parse import Name, parse_name
-from homonym.names.spelling import standard_name
 from homonym.records.fields.people import folded
 from homonym.records.model import Author
 from homonym.schema import RENAMED_ROWS
@@ -58,38 +57,6 @@ class GoneMention(NamedTuple):
         """
         found = _GONE.fullmatch(text)
         return cls(found["mention"], found["name"]) if found else None
-
-
-def have_other_names(one: str | None, other: str | None) -> bool:
-    """Whether two names are those of two people: other first initials, or neither surname contains the other.
-
-    >>> have_other_names("Müller, Jürgen", "Mueller J K"), have_other_names("Doe, Jane", "Doe-Smith, J")
-    (False, False)
-    >>> have_other_names("Doe", "Doe, J")
-    False
-    >>> have_other_names("Li, Xu", "Li, Wei"), have_other_names("Doe, J", "Roe, J")
-    (True, True)
-    """
-    a, b = (standard_name(parse_name(name or "")) for name in (one, other))
-    words, others = {*a.surname.split()}, {*b.surname.split()}
-    is_part = a.surname == b.surname or (words and words <= others) or (others and others <= words)
-    return not is_part or _have_other_initials(a, b)
-
-
-def _have_other_initials(one: Name, other: Name) -> bool:
-    """Whether both names have initials, and the first ones differ."""
-    return bool(one.initials and other.initials) and one.initials[0] != other.initials[0]
-
-
-def is_same_person(place: Place | None, one: Row, other: Row) -> bool:
-    """Whether two mentions are one, where `place` says that the lists of authors have them at the same place.
-
-    A name that was not found in the other list may be a misspelling, but not of another surname with another initial.
-    """
-    if place is None or place.by_name:
-        return place is not None
-    a, b = (standard_name(parse_name(row["name"] or "")) for row in (one, other))
-    return a.surname == b.surname or not _have_other_initials(a, b)
 
 
 def people_of(rows: Iterable[Row]) -> list[Author]:
@@ -169,7 +136,7 @@ def moved_mentions(before: Sequence[Row], after: Sequence[Row]) -> dict[str, str
     found = {
         row["mention_id"]: after[place.number]["mention_id"]
         for row, place in pairs
-        if place and is_same_person(place, row, after[place.number])
+        if place and (place.by_name or can_be_misspelt(row["name"], after[place.number]["name"]))
     }
     gone = gone_mentions(row for row in before if row["mention_id"] not in found)
     return {one: new for one, new in (found | gone).items() if one != new}
