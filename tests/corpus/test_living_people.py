@@ -109,26 +109,29 @@ class LivingPeople(RuleBasedStateMachine):
             self.lists[number] = data.draw(_LISTS)
             self._update(self._write([number]))
 
-    @rule(number=st.integers(0, 1))
-    def merge(self, number: int) -> None:
+    def _mergeable(self) -> list[int]:
+        """The documents whose copy is a document of its own, with the same authors."""
+        return [
+            number
+            for number in (0, 1)
+            if {number, _copy_of(number)} <= self.lists.keys()
+            and {*self.lists[number]} == {*self.lists[_copy_of(number)]}
+        ]
+
+    @precondition(lambda self: self._mergeable())
+    @rule(data=st.data())
+    def merge(self, data: st.DataObject) -> None:
         """A rebuild gets a record with the identifiers of two documents, and makes one of them."""
+        number = data.draw(st.sampled_from(self._mergeable()))
         other = _copy_of(number)
-        if not {number, other} <= self.lists.keys() or {*self.lists[number]} != {*self.lists[other]}:
-            return
         both = self._record(number) | {"id": f"both{number}"}
         both["ids"] = self._record(number)["ids"] | self._record(other)["ids"]
         event("merged")
         self._update(write_documents(self.folder / "both.jsonl", [both]), mode="rebuild")
-        left = {row["document_id"] for row in rows(self.result, "documents")} & {
-            _document_id(number), _document_id(other)
-        }  # fmt: skip
-        (kept,) = left
+        kept = _document_id(number)  # that of the first document, which has the better identifier
         names = {row["mention_id"]: row["name"] for row in rows(self.result, "mentions")}
-        self.lists[number] = [
-            names[f"{kept}#{place}"] for place in range(sum(one.rpartition("#")[0] == kept for one in names))
-        ]
-        if kept != _document_id(number):
-            raise AssertionError("the model expects the first document to keep its id")
+        length = sum(mention.rpartition("#")[0] == kept for mention in names)
+        self.lists[number] = [names[f"{kept}#{place}"] for place in range(length)]
         del self.lists[other]
         self.said = {row: said.after_merge(other, number) for row, said in self.said.items()}
 
@@ -192,6 +195,7 @@ class LivingPeople(RuleBasedStateMachine):
         found, names = authors(self.result), {row["mention_id"]: row["name"] for row in rows(self.result, "mentions")}
         stored = {row.number: row for row in read_decisions(self.result)}
         listed = decisions(self.result)
+        newest = {frozenset((said.a, said.b)): number for number, said in sorted(self.said.items())}
         for number, said in self.said.items():
             places = []
             for (document, name), mention in zip(
@@ -203,7 +207,7 @@ class LivingPeople(RuleBasedStateMachine):
                     assert names[mention] == name, "a decision is about another person"
                 else:
                     assert GoneMention.parse(mention), "a decision is about a mention that has left"
-            if len(places) == 2 and places[0] != places[1]:
+            if len(places) == 2 and places[0] != places[1] and newest[frozenset((said.a, said.b))] == number:
                 assert (found[places[0]] == found[places[1]]) == said.same
                 assert number not in listed.missing
 
