@@ -74,6 +74,8 @@ class LivingPeople(RuleBasedStateMachine):
         self.lists[_copy_of(1)] = list(reversed(self.lists[1]))
         disambiguate(self._write(self.lists), self.result, SETTINGS)
         self.before = authors(self.result)
+        for same in (True, False):
+            self.decide_pair(data, same)
 
     def _write(self, numbers: Any) -> Path:
         return write_documents(self.folder / "records.jsonl", [self._record(number) for number in numbers])
@@ -92,14 +94,20 @@ class LivingPeople(RuleBasedStateMachine):
 
     @rule(data=st.data(), mode=st.sampled_from(["assign", "assign", "grow", "rebuild"]))
     def change_authors(self, data: st.DataObject, mode: Mode) -> None:
-        number = data.draw(st.sampled_from(sorted(self.lists)))
+        number = self._document(data)
         self.lists[number] = data.draw(_LISTS)
         self._update(self._write([number]), mode=mode)
+
+    def _document(self, data: st.DataObject) -> int:
+        """A document of the result, mostly one that a decision is about."""
+        decided = {number for said in self.said.values() for number, _ in (said.a, said.b)} & self.lists.keys()
+        is_decided = bool(decided) and data.draw(st.integers(0, 3)) > 0
+        return data.draw(st.sampled_from(sorted(decided if is_decided else self.lists)))
 
     @precondition(lambda self: len(self.lists) > 3)
     @rule(data=st.data())
     def remove(self, data: st.DataObject) -> None:
-        number = data.draw(st.sampled_from(sorted(self.lists)))
+        number = self._document(data)
         del self.lists[number]
         self._update(remove=[_document_id(number)])
 
@@ -136,6 +144,9 @@ class LivingPeople(RuleBasedStateMachine):
         self.said = {row: said.after_merge(other, number) for row, said in self.said.items()}
 
     @rule(data=st.data(), same=st.booleans())
+    def decide(self, data: st.DataObject, same: bool) -> None:
+        self.decide_pair(data, same)
+
     def decide_pair(self, data: st.DataObject, same: bool) -> None:
         everyone = [(number, name) for number in sorted(self.lists) for name in self.lists[number]]
         decided = {one for said in self.said.values() for one in (said.a, said.b)}
