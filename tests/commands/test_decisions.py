@@ -222,6 +222,37 @@ def test_update_goes_on_with_an_imported_table_if_the_file_of_decisions_is_lost(
     assert author_of(result, "d1#0") != author_of(result, "d2#0")
 
 
+def test_lost_decisions_about_removed_documents_and_authors_are_imported_again(result: Path, tmp_path: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")
+    decide(result, "wrong-record", "d3", reason="x", user="ann")
+    update(result, remove=["d1", "d3"])
+    table = tmp_path / "mine.csv"
+    decisions(result, export=table)
+    (result / DECISIONS).unlink()
+    imported = decisions(result, table=table)
+    assert [(row.kind, row.mention_a, row.mention_b) for row in imported.rows] == [
+        ("different", f"d1#0 (gone: {RECORDS[0]['authors'][0]['name']})", "d2#0"),
+        ("wrong-record", "d3", ""),
+    ]
+    assert imported.missing == {3: ["d1#0"], 4: ["d3"]}
+    assert decisions(result, table=table).known == 2
+    update(result)
+    update(result, write(tmp_path / "again.jsonl", [RECORDS[0], RECORDS[2]]))
+    assert author_of(result, "d1#0") != author_of(result, "d2#0")
+    assert decisions(result).missing == {}
+    assert check(result).problems == []
+
+
+def test_table_about_unknown_mentions_is_refused_although_decisions_were_lost(result: Path, tmp_path: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")
+    update(result)
+    (result / DECISIONS).unlink()
+    table = tmp_path / "pairs.csv"
+    table.write_text("mention_a,mention_b,relation\nd1#0,d99#0,different\n")
+    with pytest.raises(InputError, match="has no mention 'd99#0'"):
+        decisions(result, table=table)
+
+
 def test_new_decision_after_lost_ones_is_about_the_present_mentions(result: Path, tmp_path: Path) -> None:
     """It follows the lost rows, so that renames of mentions before it do not move it to another person."""
     decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")

@@ -163,3 +163,22 @@ def test_frequencies_of_another_collection_stay(tmp_path: Path) -> None:
         assert update(result, mode=mode, recalibrate=True).epoch == number  # type: ignore[arg-type]
         assert (result / "statistics.collection.json").read_bytes() == masses
         assert not (result / "statistics.new.parquet").exists()
+
+
+@pytest.mark.parametrize("options", [{"recalibrate": True}, {"mode": "rebuild"}])
+def test_page_and_log_of_a_new_epoch_name_problems_by_the_files_of_users(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
+    documents = [document(number) for number in range(12)]
+    documents[2]["year"] = documents[11]["year"] = "19999"
+    first = write_documents(tmp_path / "first.jsonl", documents[:10])
+    disambiguate(first, tmp_path / "result", SETTINGS)
+    update(tmp_path / "result", write_documents(tmp_path / "new.jsonl", documents[10:]), **options)
+    problems = orjson.loads((tmp_path / "result" / LOG).read_bytes())["summary"]["problems"]
+    places = [(Path(one["file"]).name, one["line"]) for one in problems["first"]]
+    assert places == [("first.jsonl", 3), ("new.jsonl", 2)]
+    assert problems["counts"]["field"] == 2
+    page = (tmp_path / "result" / REPORT).read_text()
+    assert "records.jsonl" not in page
+    assert "first.jsonl, line 3" in page
+    assert "new.jsonl, line 2" in page

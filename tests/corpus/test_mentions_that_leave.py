@@ -17,10 +17,11 @@ from homonym.commands.decide import decide
 from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.update import Updated, update
+from homonym.corpus.changed_documents import find_renames
 from homonym.corpus.ids import current_id
 from homonym.corpus.intake import DocumentChanges, no_documents
 from homonym.corpus.renamed_mentions import GoneMention, MentionRenames, moved_mentions, returned_mentions
-from homonym.corpus.updating import find_renames, nullable_rows
+from homonym.corpus.update_plan import nullable_rows
 from homonym.errors import OutputError
 from homonym.schema import AUTHORS
 from tests.support.living import SETTINGS, authors, document, make_result, require_consistent, write_documents
@@ -169,6 +170,45 @@ def test_mentions_of_merged_documents_are_found_by_name() -> None:
     assert moved_mentions(before, others) == {"E#0": "D#0", "E#1": "D#1", "E#2": "D#2"}, "a misspelling"
     others[2]["name"] = "Kim, A"
     assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Q)"
+
+
+def test_authors_of_one_name_are_found_in_their_order() -> None:
+    before = [row("E#0", "Li, Xu"), row("E#1", "Roe, R"), row("E#2", "LI, XU")]
+    after = [row("D#0", "Kim, A"), row("D#1", "Li, Xu"), row("D#2", "Li, Xu"), row("D#3", "Roe, R")]
+    assert moved_mentions(before, after) == {"E#0": "D#1", "E#1": "D#3", "E#2": "D#2"}
+    more = [*after, row("D#4", "Li, Xu")]
+    assert moved_mentions(before, more)["E#0"] == "E#0 (gone: Li, Xu)", "which of three is unknown"
+
+
+def test_one_of_two_authors_of_one_name_comes_back_to_its_place() -> None:
+    gone = GoneMention("W1#1", "Li, Xu").own_id
+    people = [row("W1#0", "Li, Xu"), row("W1#1", "Li, Xu"), row("W1#2", "Roe, R")]
+    assert returned_mentions({"W1": people}, [gone]) == {gone: "W1#1"}
+    assert returned_mentions({"W1": [people[0], row("W1#1", "Roe, R"), row("W1#2", "Li, Xu")]}, [gone]) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_decisions_about_two_authors_of_one_name_follow_them(tmp_path: Path, mode: Any) -> None:
+    """The document gets a third author, and with a rebuild, another document of the same authors becomes part of it."""
+    title = "Notes on roman silver coins of emperor Hadrian"
+    twins = [{"name": "Doe, J"}, {"name": "Doe, J"}]
+    one = document(3) | {"title": title, "ids": {"pmid": "7700001"}, "authors": twins}
+    other = document(3) | {"id": "E0003", "title": title, "ids": {"doi": "10.1000/b"}, "year": 1950, "authors": twins}
+    others = [document(number) for number in range(8) if number != 3]
+    records = write_documents(tmp_path / "in.jsonl", [*others, one, *([other] if mode == "rebuild" else [])])
+    result = disambiguate(records, tmp_path / "result", SETTINGS).output
+    decided = "E0003" if mode == "rebuild" else "D0003"
+    decide(result, "same", f"{decided}#1", PARTNER, reason="his page", user="ann")
+    decide(result, "different", f"{decided}#0", PARTNER, reason="his son", user="ann")
+    update(result)
+    new = one | {"authors": [{"name": "Roe, Rita"}, *twins]}
+    both = new | {"id": "F0003", "ids": one["ids"] | other["ids"]} if mode == "rebuild" else new
+    update(result, write_documents(tmp_path / "new.jsonl", [both]), mode=mode, keep_epoch=mode == "assign")
+    after = sound(result)
+    assert decisions(result).missing == {}
+    assert after["D0003#2"] == after[PARTNER]
+    assert after["D0003#1"] != after[PARTNER]
 
 
 PEOPLE = ["Doe, Jane", "Roe, Rita", "Li, Xu", "Poe, Max", "Zed, Q"]

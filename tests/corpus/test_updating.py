@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -620,3 +621,36 @@ def test_update_does_not_undo_another_one(result: Path, tmp_path: Path, monkeypa
     assert {f"D{number:04}" for number in range(40, 45)} <= documents
     assert not {f"D{number:04}" for number in range(45, 50)} & documents
     require_consistent(result)
+
+
+def _full_disk(*_: Any, **__: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "place", ["corpus.table_changes.replace_documents", "corpus.changed_tables.write_changed_tables"]
+)
+def test_update_leaves_nothing_behind_on_a_full_disk(
+    result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    new = write_documents(tmp_path / "new.jsonl", [document(77)])
+    before, content = sorted(tmp_path.iterdir()), tables(result)
+    monkeypatch.setattr(f"homonym.{place}", _full_disk)
+    with pytest.raises(OutputError, match="No space left on device") as full:
+        update(result, new)
+    assert not getattr(full.value, "__notes__", [])
+    assert (sorted(tmp_path.iterdir()), tables(result)) == (before, content)
+
+
+def test_interrupted_update_resumes(result: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    new = write_documents(tmp_path / "new.jsonl", [document(77)])
+    with monkeypatch.context() as patch:
+        patch.setattr("homonym.corpus.changed_tables.write_changed_tables", interrupted)
+        with pytest.raises(KeyboardInterrupt) as ended:
+            update(result, new)
+    assert "is kept in" in ended.value.__notes__[0]
+    assert update(result, new).documents["added"] == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.jsonl", "result"]

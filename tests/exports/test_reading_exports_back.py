@@ -10,6 +10,7 @@ import pytest
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.evaluate import evaluate
 from homonym.commands.export import export
+from homonym.commands.update import update
 from homonym.exports.plain_lines import one_line
 from homonym.exports.result_tables import open_result
 from homonym.io.inputs import Source
@@ -78,6 +79,29 @@ def test_fields_come_back(to: str, tmp_path: Path, namesakes: Path, hostile_resu
         for author in document.authors:
             assert len(author.affiliations) == 2
             assert author.affiliations[1] == "MIT, Cambridge, USA"
+
+
+def test_affiliations_with_semicolons_and_dots_come_back_from_bibtex(tmp_path: Path) -> None:
+    affiliations = [
+        ["Dept. A; Univ. X, City", "Lab; B & C."],
+        ["MIT; {Boston}; USA;", "MIT, Boston"],
+        ["Dept. A; Univ. X, City"],
+    ]
+    documents = [
+        {"id": "a", "title": "On silver coins", "authors": [
+            {"name": name, "affiliations": texts}
+            for name, texts in zip(("Doe, Jane", "Roe, Rita", "Poe, Max"), affiliations, strict=True)]},
+        {"id": "b", "title": "On golden coins", "authors": [{"name": "Doe, Jane", "affiliations": ["Museum; Wien"]}]},
+    ]  # fmt: skip
+    result = make_result(tmp_path, documents, Settings(kappa=7, background="none"))
+    before = [
+        author.affiliations for exported in open_result(result).documents() for author in exported.document.authors
+    ]
+    export(result, "bibtex", tmp_path / "all.bib")
+    found = read_back(tmp_path / "all.bib", "bibtex")
+    assert [author.affiliations for one in ("a", "b") for author in found[one].authors] == before
+    assert "; " in before[0][0]
+    assert update(result, tmp_path / "all.bib").documents["changed"] == 0
 
 
 def file_of(exported: Path, to: str) -> Path:

@@ -188,6 +188,9 @@ def update(result: Path, inputs: tuple[Path, ...], **options: Any) -> None:
     """
     from homonym import update
     from homonym.cli.terminal import show_update
+    from homonym.runtime.arrow_memory import import_arrow_with_system_memory
+
+    import_arrow_with_system_memory()  # before anything else imports it
 
     def call(inputs: tuple[Path, ...], **arguments: Any) -> Any:
         return update(result, inputs, **arguments)

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from homonym.names.compatibility import given_compatible, language_of
+from homonym.collection.same_names import can_be_one_name
 from homonym.names.parse import name_key, parse_name
 from homonym.records.fields.identifiers import TITLES
 from homonym.records.fields.people import AuthorIndex, authors_by_form, folded, plain_letters, surname_and_initial
@@ -185,7 +185,7 @@ def author_places(authors: Sequence[Author], best: Sequence[Author]) -> list[Pla
         here, there = {author.name for author in authors}, {author.name for author in best}
         for number, (a, b) in enumerate(zip(authors, best, strict=True)):
             is_elsewhere = a.name in there or b.name in here
-            if a.name == b.name or (not is_elsewhere and _is_same_name(a.name, b.name)):
+            if a.name == b.name or (not is_elsewhere and can_be_one_name(a.name, b.name)):
                 places[number] = Place(number, by_name=True)
     if None in places:
         _find_by_name(places, authors, best)
@@ -227,7 +227,7 @@ def _find_by_parsed_name(found: dict[int, int | None], authors: Sequence[Author]
     for number, place in found.items():
         name = authors[number].name
         other = index.get(parse_name(name).first_initial_key) if place is None else None
-        if other is not None and _is_same_name(name, free[other].name):
+        if other is not None and can_be_one_name(name, free[other].name):
             found[number] = other
 
 
@@ -258,7 +258,7 @@ def _merge_author(author: Author, same: list[tuple[int, Author]], notes: list[li
     label = ids.pop(_LABEL, None)
     return Author(
         position=author.position,
-        name=max((one.name for one in known if _is_same_name(one.name, author.name)), key=_fullness),
+        name=max((one.name for one in known if can_be_one_name(one.name, author.name)), key=_fullness),
         affiliations=_united([one.affiliations for one in known], folded),
         emails=_united([one.emails for one in known], str.lower),
         label=label,
@@ -269,18 +269,3 @@ def _merge_author(author: Author, same: list[tuple[int, Author]], notes: list[li
 
 def _fullness(name: str) -> tuple[int, bool, str]:
     return len(plain_letters(name)), "," in name, name
-
-
-def _is_same_name(one: str, other: str) -> bool:
-    """Whether two names can be those of one person: the same surname and compatible given names, or both swapped.
-
-    >>> [_is_same_name("Doe, Jane", other) for other in ("Doe J.", "JANE DOE", "Jane, Doe", "Doe, John", "Roe, Jane")]
-    [True, True, True, False, False]
-    """
-    if one == other:
-        return True
-    a, b = parse_name(one), parse_name(other)
-    surnames = plain_letters(a.surname), plain_letters(b.surname)
-    if surnames[0] == surnames[1]:
-        return bool(surnames[0]) and given_compatible(a.given, b.given, language_of(a.surname))
-    return surnames == (plain_letters("".join(b.given)), plain_letters("".join(a.given)))

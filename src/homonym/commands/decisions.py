@@ -102,7 +102,7 @@ def decisions(
     decisions that were exported, or pairs as for `disambiguate(pairs=…)`. `export` is the file to write the decisions
     in force to (.csv). `user` and `reason` are those of the undo, and of imported rows that have none.
     """
-    from homonym.corpus.applied_decisions import lost_rows, lost_rows_sentence, pending_rows
+    from homonym.corpus.applied_decisions import has_lost_rows, lost_rows, lost_rows_sentence, pending_rows
     from homonym.corpus.decision_conflicts import overruled_sentence
     from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
@@ -114,8 +114,9 @@ def decisions(
     output = _export_path(export, folder, table)
     imported, known, lost = None, 0, 0
     if table is not None:
+        reason_of_table = reason or f"imported from {Path(table).name}"
         read = import_decisions(
-            Path(table), folder, user=user_name(user), reason=reason or f"imported from {Path(table).name}"
+            Path(table), folder, user=user_name(user), reason=reason_of_table, restores=has_lost_rows(folder)
         )
         fresh = not_decided_yet(read, decision_state(read_decisions(folder)).active)
         lost = lost_rows(folder)

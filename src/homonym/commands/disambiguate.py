@@ -13,6 +13,7 @@ from homonym.commands.in_memory import Data, Result, destination, files_of, name
 from homonym.commands.result import (
     CalibratedRun,
     ResultPlace,
+    RunOutcome,
     Summary,
     check_result_place,
     result_place,
@@ -218,7 +219,7 @@ def find_authors(
     engine: AnyEngine,
     read: RecordsRead[Any],
     files: ClusteringFiles,
-    write: Callable[..., None] = write_result,
+    write: Callable[[Run, AnyEngine, RunOutcome], None] = write_result,
 ) -> Summary:
     """Encode what was read, constrain, calibrate, cluster, write the result, and summarise."""
     from homonym.calibration.limit import PARTS
@@ -239,10 +240,11 @@ def find_authors(
         trace = files.place.trace is not None
         found = engine.cluster(collection, calibrated.settings, calibrated.confidence, trace=trace)
     summary = summarise(run, collection, files.place, found, calibrated, read.formats)
-    write(
-        run, engine, collection, found, calibrated.settings, files.place, summary, files.pairs, calibrated.confidence,
+    outcome = RunOutcome(
+        collection, found, calibrated.settings, files.place, summary, files.pairs, calibrated.confidence,
         files.given.path if files.given else None,
     )  # fmt: skip
+    write(run, engine, outcome)
     return summary
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from homonym.commands.run import Resources, Run
 from homonym.errors import OutputError, SettingsError
@@ -217,26 +217,28 @@ def _require_spark_place(place: ResultPlace) -> None:
     require_spark_table(place.output)
 
 
-def write_result(
-    run: Run,
-    engine: AnyEngine,
-    collection: EncodedCollection[Any],
-    found: FoundAuthors[Any],
-    settings: Settings,
-    place: ResultPlace,
-    summary: Summary,
-    pairs: UserPairs | None = None,
-    confidence: Confidence | None = None,
-    statistics: Path | None = None,
-) -> None:
-    """Write the table of mentions, the settings, conflicts and, in a result directory, all other files.
+class RunOutcome(NamedTuple):
+    """What a run has found, and what a result directory keeps of it.
 
-    `pairs` are the user's, `confidence` is the model of the run; a result directory keeps both. `statistics` is the
-    file of frequencies that were counted elsewhere; its log keeps the name.
+    `pairs` are the user's, `confidence` is the model of the run. `statistics` is the file of frequencies that were
+    counted elsewhere; the log keeps its name.
     """
-    written = _settings_text(collection, settings)
+
+    collection: EncodedCollection[Any]
+    found: FoundAuthors[Any]
+    settings: Settings
+    place: ResultPlace
+    summary: Summary
+    pairs: UserPairs | None = None
+    confidence: Confidence | None = None
+    statistics: Path | None = None
+
+
+def write_result(run: Run, engine: AnyEngine, outcome: RunOutcome) -> None:
+    """Write the table of mentions, the settings, conflicts and, in a result directory, all other files."""
+    collection, found, place = outcome.collection, outcome.found, outcome.place
     if not place.is_directory:
-        _write_files(run, engine, found, written, place, place.files)
+        _write_files(run, engine, outcome, place.files)
         return
     # Only a result directory needs these; importing them takes a thirtieth of a small run.
     from homonym.corpus.decision_targets import require_decided_mentions
@@ -244,74 +246,57 @@ def write_result(
 
     with written_directory(place.output) as folder:
         with engine.summaries_written(collection, found, folder) as summaries:
-            _write_files(run, engine, found, written, place, ResultFiles.inside(folder))
+            _write_files(run, engine, outcome, ResultFiles.inside(folder))
             run.warnings.extend(require_decided_mentions(place.output, folder))
             with run.stages.stage("summarise"):
                 if not collection.of_mentions:
-                    _write_kept(engine, collection, folder, pairs, confidence)
+                    _write_kept(engine, outcome, folder)
                 members = summaries()
         with run.stages.stage("examine"):
             page = _examine(run, collection, folder, members)
-        run.log.summary = _logged_summary(run, summary, statistics)
+        run.log.summary = _logged_summary(run, outcome)
         with run.stages.stage("report"):
             run.log.write(folder / LOG, finished=False)
             write_run_page(folder, folder / REPORT, found=page)
         run.log.write(folder / LOG, finished=True, durable=True)
 
 
-def write_epoch(
-    run: Run,
-    engine: AnyEngine,
-    collection: EncodedCollection[Any],
-    found: FoundAuthors[Any],
-    settings: Settings,
-    place: ResultPlace,
-    summary: Summary,
-    pairs: UserPairs | None = None,
-    confidence: Confidence | None = None,
-    statistics: Path | None = None,
-) -> None:
-    """Write what `write_result` writes to a directory, without the authors that were `found` and without a page.
+def write_epoch(run: Run, engine: AnyEngine, outcome: RunOutcome) -> None:
+    """Write what `write_result` writes to a directory, without the authors that were found and without a page.
 
     An update that begins an epoch keeps its own authors. The log has what constraints did in the clustering.
     """
-    with written_directory(place.output) as folder:
-        write_atomic(ResultFiles.inside(folder).settings, _settings_text(collection, settings))
+    with written_directory(outcome.place.output) as folder:
+        write_atomic(ResultFiles.inside(folder).settings, _settings_text(outcome))
         with run.stages.stage("summarise"):
-            _write_kept(engine, collection, folder, pairs, confidence)
-        run.log.summary = _logged_summary(run, summary, statistics)
+            _write_kept(engine, outcome, folder)
+        run.log.summary = _logged_summary(run, outcome)
         run.log.write(folder / LOG, finished=True, durable=True)
 
 
-def _settings_text(collection: EncodedCollection[Any], settings: Settings) -> str:
+def _settings_text(outcome: RunOutcome) -> str:
     """The settings of a result as they are written."""
-    use = collection.background
-    return (f"# {use.describe()}\n" if use else "") + settings.to_toml()
+    use = outcome.collection.background
+    return (f"# {use.describe()}\n" if use else "") + outcome.settings.to_toml()
 
 
-def _logged_summary(run: Run, summary: Summary, statistics: Path | None) -> dict[str, Any]:
+def _logged_summary(run: Run, outcome: RunOutcome) -> dict[str, Any]:
     """What the log of a result directory keeps: the summary, the settings as given, and the file of frequencies."""
     given = run.settings.model_dump(mode="json", exclude_unset=True)
-    file = str(statistics.absolute()) if statistics else None
-    return summary.as_dict() | {"warnings": result_warnings(run), "given": given, "statistics": file}
+    file = str(outcome.statistics.absolute()) if outcome.statistics else None
+    return outcome.summary.as_dict() | {"warnings": result_warnings(run), "given": given, "statistics": file}
 
 
-def _write_kept(
-    engine: AnyEngine,
-    collection: EncodedCollection[Any],
-    folder: Path,
-    pairs: UserPairs | None,
-    confidence: Confidence | None,
-) -> None:
+def _write_kept(engine: AnyEngine, outcome: RunOutcome, folder: Path) -> None:
     """Write the documents, and what else later runs need of a result with documents."""
     from homonym.calibration.confidence import confidence_to_json
     from homonym.constraints.evidence import write_user_pairs
 
-    engine.write_documents(collection, folder)
-    if pairs:
-        write_user_pairs(folder / PAIRS, pairs)
-    if confidence:
-        write_json(folder / CONFIDENCE, confidence_to_json(confidence))
+    engine.write_documents(outcome.collection, folder)
+    if outcome.pairs:
+        write_user_pairs(folder / PAIRS, outcome.pairs)
+    if outcome.confidence:
+        write_json(folder / CONFIDENCE, confidence_to_json(outcome.confidence))
 
 
 def _examine(run: Run, collection: EncodedCollection[Any], folder: Path, members: ResultMembers | None) -> PageContent:
@@ -341,18 +326,12 @@ def result_warnings(run: Run) -> list[str]:
     return sorted({text for text in run.warnings if not text.startswith(f"{run.work_place} ")})
 
 
-def _write_files(
-    run: Run,
-    engine: AnyEngine,
-    found: FoundAuthors[Any],
-    settings: str,
-    place: ResultPlace,
-    files: ResultFiles,
-) -> None:
-    """Write the table of mentions, the settings, given as text, and the conflicts."""
+def _write_files(run: Run, engine: AnyEngine, outcome: RunOutcome, files: ResultFiles) -> None:
+    """Write the table of mentions, the settings and the conflicts."""
     from homonym.constraints.conflicts import write_conflicts
     from homonym.engines.base import Destination
 
+    found, place, settings = outcome.found, outcome.place, _settings_text(outcome)
     directory = place.url and (place.url if is_url(local_path(place.url)) else f"file:{place.output.absolute()}")
     with run.stages.stage("write", found.mentions) as advance:
         engine.write_authors(found, Destination(files.table, directory, place.trace, place.excel), advance)

@@ -411,9 +411,10 @@ def open_engine(run: Run) -> Iterator[AnyEngine]:
 
 
 @contextmanager
-def open_local_engine(run: Run) -> Iterator[LocalEngine]:
-    """The local engine, for commands that need more than the common steps."""
-    with _open_work_directory(run) as work, _open_rejects(run) as rejects, plain_path(work.path) as folder:
+def open_local_engine(run: Run, *, is_short: bool = False) -> Iterator[LocalEngine]:
+    """The local engine, for commands that need more than the common steps; `is_short` as in `work_directory`."""
+    opened = _open_work_directory(run, is_short=is_short)
+    with opened as work, _open_rejects(run) as rejects, plain_path(work.path) as folder:
         yield _local_engine(run, work, folder, rejects)
 
 
@@ -431,11 +432,12 @@ def _open_rejects(run: Run) -> AbstractContextManager[IO[bytes] | None]:
 
 
 @contextmanager
-def _open_work_directory(run: Run) -> Iterator[WorkDirectory]:
+def _open_work_directory(run: Run, *, is_short: bool = False) -> Iterator[WorkDirectory]:
     """A locked work directory with a log in it; failures of the machine become one sentence."""
     path = run.work_place
     place = path.parent if path else Path(tempfile.gettempdir())
-    with machine_failures(place), _work_directory(run, path) as work, _logged(run, work), machine_failures(place):
+    directory = _work_directory(run, path, is_short=is_short)
+    with machine_failures(place), directory as work, _logged(run, work), machine_failures(place):
         yield work
 
 
@@ -444,10 +446,10 @@ def _work_place(files: RunFiles, work: Path | None) -> Path | None:
     return work or (files.result.parent / f".{files.result.name}.work" if files.result else None)
 
 
-def _work_directory(run: Run, path: Path | None) -> AbstractContextManager[WorkDirectory]:
+def _work_directory(run: Run, path: Path | None, *, is_short: bool) -> AbstractContextManager[WorkDirectory]:
     if path is None:
         return temporary_work_directory()
-    return work_directory(path, lasting=path == run.work, warnings=run.warnings)
+    return work_directory(path, lasting=path == run.work, warnings=run.warnings, is_short=is_short)
 
 
 @contextmanager

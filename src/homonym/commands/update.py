@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,12 +34,14 @@ from homonym.io.result_directory import (
 )
 from homonym.records.model import Problems
 from homonym.records.reader import Columns
+from homonym.runtime.arrow_memory import import_arrow_with_system_memory, memory_given_back
 from homonym.runtime.progress import Listener
 
 if TYPE_CHECKING:
     from homonym.corpus.epoch import CorpusNote, EpochChange
+    from homonym.corpus.id_changes import IdChanges
     from homonym.corpus.intake import DocumentChanges
-    from homonym.corpus.updating import IdChanges, TouchedBlocks, UpdatePlan
+    from homonym.corpus.update_plan import TouchedBlocks, UpdatePlan
     from homonym.engines.local import LocalEngine
     from homonym.settings import Settings
 
@@ -110,6 +110,7 @@ def update(
 
     The directory changes as a whole: if the update is interrupted, it is as before.
     """
+    import_arrow_with_system_memory()
     require_type("result", result, (str, os.PathLike), "the path of a result directory")
     removed = [remove] if isinstance(remove, str) else list(remove)
     for one in removed:
@@ -134,27 +135,13 @@ def update(
             resources=replace(resources, engine="local") if resources else None, listener=listener,
             files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
         )  # fmt: skip
-        with open_local_engine(run) as engine, _memory_given_back():
+        with open_local_engine(run, is_short=True) as engine, memory_given_back():
             task = _Task(folder, mode, recalibrate, keep_epoch, resources, state)
             try:
                 return _update(run, engine, task, removed)
             except InputError:
                 require_state(folder, state)  # tables of two updates do not fit together
                 raise
-
-
-@contextmanager
-def _memory_given_back() -> Iterator[None]:
-    """Let Arrow use an allocator that gives memory back, if it has one: an update then needs a quarter less memory."""
-    import pyarrow as pa
-
-    before = pa.default_memory_pool()
-    if "jemalloc" in pa.supported_memory_backends():
-        pa.set_memory_pool(pa.jemalloc_memory_pool())
-    try:
-        yield
-    finally:
-        pa.set_memory_pool(before)
 
 
 class _Task(NamedTuple):
@@ -203,12 +190,14 @@ def _find_changes(
 def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, problems: Problems) -> Updated:
     """Make the tables of the result anew and swap the directories."""
     from homonym.corpus.applied_decisions import lost_decisions
+    from homonym.corpus.changed_documents import follow_renames
     from homonym.corpus.consistency import require_unchanged
     from homonym.corpus.decided import Decided
     from homonym.corpus.epoch import change_since_epoch, read_epoch, read_note
     from homonym.corpus.ids import read_ids
     from homonym.corpus.table_changes import replace_bags, replace_documents
-    from homonym.corpus.updating import UpdatePlan, follow_renames, touched_blocks
+    from homonym.corpus.update_plan import UpdatePlan
+    from homonym.corpus.updating import touched_blocks
 
     folder, mode, note = task.folder, task.mode, read_note(task.folder)
     with run.stages.stage("verify"):
@@ -233,9 +222,9 @@ def _apply(run: Run, task: _Task, changes: DocumentChanges, scratch: Path, probl
             plan = follow_renames(plan)
         fresh = _run_all(run, plan, task.resources) if reason else None
         if fresh and mode == "rebuild":
-            plan, touched = _rebuild(run, plan, fresh)
+            plan, touched = _rebuild(run, plan, fresh, problems)
         else:
-            plan = _begin_epoch(run, plan, fresh) if fresh else plan
+            plan = _begin_epoch(run, plan, fresh, problems) if fresh else plan
             with run.stages.stage("cluster"):
                 touched = touched_blocks(plan)
         return _finish(run, plan, touched, problems, _EpochState(since, reason))
@@ -285,24 +274,24 @@ def _run_all(run: Run, plan: UpdatePlan, resources: Resources | None) -> Path:
     return fresh
 
 
-def _rebuild(run: Run, plan: UpdatePlan, fresh: Path) -> tuple[UpdatePlan, TouchedBlocks]:
+def _rebuild(run: Run, plan: UpdatePlan, fresh: Path, problems: Problems) -> tuple[UpdatePlan, TouchedBlocks]:
     """Let the result have the authors of a new run, and carry ids over."""
-    from homonym.corpus.rebuilding import carry_over, renames_by_merging, take_files
-    from homonym.corpus.updating import with_renames
+    from homonym.corpus.changed_documents import with_renames
+    from homonym.corpus.rebuilding import NewRecords, carry_over, renames_by_merging, take_files
 
     with run.stages.stage("match"):
         merged = renames_by_merging(plan, fresh)
-        take_files(fresh, plan.folder, run.log.inputs)
+        take_files(fresh, plan.folder, NewRecords(run.log.inputs, problems))
         plan.copied.clear()  # of files that the run has replaced
         return carry_over(with_renames(plan, merged), fresh, merged)
 
 
-def _begin_epoch(run: Run, plan: UpdatePlan, fresh: Path) -> UpdatePlan:
+def _begin_epoch(run: Run, plan: UpdatePlan, fresh: Path, problems: Problems) -> UpdatePlan:
     """Let the result have the frequencies and the calibration of a new run."""
     from homonym.corpus.epoch import read_epoch
-    from homonym.corpus.rebuilding import take_epoch
+    from homonym.corpus.rebuilding import NewRecords, take_epoch
 
-    take_epoch(fresh, plan.folder, run.log.inputs)
+    take_epoch(fresh, plan.folder, NewRecords(run.log.inputs, problems))
     return replace(plan, epoch=read_epoch(plan.folder))
 
 
@@ -315,9 +304,10 @@ class _EpochState(NamedTuple):
 
 def _finish(run: Run, plan: UpdatePlan, touched: TouchedBlocks, problems: Problems, state: _EpochState) -> Updated:
     """Write the tables that follow from the authors of the touched blocks, unless nothing has changed."""
+    from homonym.corpus.changed_tables import write_changed_tables
     from homonym.corpus.event_table import append_events
+    from homonym.corpus.id_changes import find_id_changes
     from homonym.corpus.ids import changed_ids, write_ids
-    from homonym.corpus.updating import find_id_changes, write_changed_tables
 
     note, copy = plan.note, plan.folder
     changes = find_id_changes(touched.before, touched.after, touched.renamed, plan, f"update {plan.mode}")

@@ -69,6 +69,12 @@ def lost_rows(result: Path) -> int:
     return (note.decisions or 0) if lost_decisions(result, note, rows[-1].number if rows else 0) else 0
 
 
+def has_lost_rows(result: Path) -> bool:
+    """Whether rows of the file of decisions are missing: the whole file was lost, or new rows came after lost ones."""
+    rows = read_decisions(result)
+    return bool(lost_rows(result)) or (bool(rows) and rows[-1].number > len(rows))
+
+
 def lost_rows_sentence(lost: int) -> str:
     """The warning about lost rows that have been followed by new ones."""
     return f"rows up to {lost} were applied and are lost; the next update takes back those that are not decided again."

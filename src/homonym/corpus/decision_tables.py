@@ -8,12 +8,13 @@ where the table is imported: the id of a mention has its position, which changes
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 
+from homonym.collection.same_names import have_other_names
 from homonym.constraints.evidence import COLUMNS as PAIR_COLUMNS
 from homonym.constraints.evidence import MEMBERS, mention_list
 from homonym.corpus.decision_state import RELATIONS, DecisionState
@@ -24,7 +25,7 @@ from homonym.corpus.decision_targets import (
     unknown_documents,
     unknown_mentions,
 )
-from homonym.corpus.renamed_mentions import GoneMention, have_other_names
+from homonym.corpus.renamed_mentions import GoneMention
 from homonym.errors import InputError, counted
 from homonym.io.outputs import write_atomic
 from homonym.io.table_text import csv_text
@@ -38,11 +39,15 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 class _TableRow(NamedTuple):
-    """A row of a table: its number, its decision, and the names of mentions as the table has them."""
+    """A row of a table: its number, its decision, and the names of mentions as the table has them.
+
+    With `is_restored`, it is about a document that the result lacks, or an author who is not on it any more.
+    """
 
     number: int
     new: NewDecision
     names: dict[str, str]
+    is_restored: bool = False
 
 
 def export_decisions(path: Path, result: Path, state: DecisionState) -> None:
@@ -73,15 +78,18 @@ def _former_id(mention: str) -> str:
     return gone.mention_id if gone else mention
 
 
-def import_decisions(path: Path, result: Path, *, user: str, reason: str) -> list[NewDecision]:
+def import_decisions(path: Path, result: Path, *, user: str, reason: str, restores: bool = False) -> list[NewDecision]:
     """Read decisions from a table; fails if the result lacks a mention or document, or has another name for a mention.
 
-    `user` and `reason` are for rows that have none.
+    `user` and `reason` are for rows that have none. An exported table that `restores` lost decisions may be about
+    documents that were removed, and about authors that were removed from documents.
     """
     with open_table(path, PAIR_COLUMNS[0]) as table:
         table.require(PAIR_COLUMNS)
         columns = [*PAIR_COLUMNS, *(name for name in MORE_COLUMNS if name in table.columns)]
         found = list(_read_rows(table, columns, user, reason))
+        if restores:
+            found = list(_restored(result, found))
         _require_known(table, result, found)
         _require_names(table, result, found)
     return [row.new for row in found]
@@ -141,21 +149,56 @@ def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | No
     )
 
 
+def _restored(result: Path, found: Sequence[_TableRow]) -> Iterator[_TableRow]:
+    """The same rows, where exported ones may be about removed documents and about mentions that are gone.
+
+    A mention is gone if the result has no author of its name there. Only exported rows have a time.
+    """
+    present = names_of_mentions(result, {one for row in found for one in row.names})
+    for row in found:
+        if row.new.time is None:
+            yield row
+        elif row.new.kind == WRONG_RECORD:
+            yield row._replace(is_restored=True)
+        else:
+            gone = {one: name for one, name in row.names.items() if have_other_names(present.get(one), name)}
+            yield _about_gone(row, gone) if gone else row
+
+
+def _about_gone(row: _TableRow, gone: Mapping[str, str]) -> _TableRow:
+    """The row about mentions that are gone, whose names are given."""
+    a, b = (
+        GoneMention(one, gone[one]).own_id if one in gone else one for one in (row.new.mention_a, row.new.mention_b)
+    )
+    names = {one: name for one, name in row.names.items() if one not in gone}
+    return row._replace(new=row.new._replace(mention_a=a, mention_b=b), names=names, is_restored=True)
+
+
 def _require_known(table: TableReader, result: Path, found: Sequence[_TableRow]) -> None:
     """Fail if the result lacks a mention or a document, with the first such row."""
     decisions = [row.new for row in found]
     records = {new.mention_a for new in decisions if new.kind == WRONG_RECORD}
     mentions = {one for new in decisions if new.kind != WRONG_RECORD for one in (new.mention_a, new.mention_b) if one}
     unknown = unknown_mentions(result, mentions) | unknown_documents(result, records)
-    missing = [row for row in found if {row.new.mention_a, row.new.mention_b} & unknown]
+    missing = [row for row in found if any(_is_lacking(row, one, unknown) for one in _targets(row.new))]
     if missing:
-        number, new, _ = missing[0]
-        first = new.mention_a if new.mention_a in unknown else new.mention_b
+        number, new = missing[0].number, missing[0].new
+        first = next(one for one in _targets(new) if _is_lacking(missing[0], one, unknown))
         what = "document" if new.kind == WRONG_RECORD else "mention"
         raise InputError(
             f"{table.place(number)}: {result} has no {what} {first!r}; {counted(len(missing), 'row')} of the table "
             "cannot be used. Remove such rows; nothing was imported."
         )
+
+
+def _targets(new: NewDecision) -> list[str]:
+    return [one for one in (new.mention_a, new.mention_b) if one]
+
+
+def _is_lacking(row: _TableRow, target: str, unknown: Set[str]) -> bool:
+    """Whether a row cannot be used because the result lacks this mention or document."""
+    may_be_gone = row.is_restored and (row.new.kind == WRONG_RECORD or GoneMention.parse(target) is not None)
+    return target in unknown and not may_be_gone
 
 
 def _require_names(table: TableReader, result: Path, found: Sequence[_TableRow]) -> None:

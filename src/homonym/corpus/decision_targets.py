@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.author_ids import AUTHOR_ID, DIGITS, anchor_digest
+from homonym.collection.same_names import have_other_names
 from homonym.corpus.decision_state import decision_state
 from homonym.corpus.decision_store import (
     IS,
@@ -25,7 +26,7 @@ from homonym.corpus.decision_store import (
     read_decisions,
 )
 from homonym.corpus.ids import current_id, retired_text
-from homonym.corpus.renamed_mentions import GoneMention, have_other_names
+from homonym.corpus.renamed_mentions import GoneMention
 from homonym.errors import InputError, OutputError, counted
 from homonym.io.result_directory import DOCUMENTS, MENTIONS
 from homonym.io.tables import look_up

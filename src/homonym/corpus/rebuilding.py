@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -17,25 +17,24 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from homonym.collection.result_statistics import ResultStatistics
+from homonym.corpus.changed_documents import inherited_rows, mentions_by_document
 from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
 from homonym.corpus.recomputing import recompute_bags
 from homonym.corpus.renamed_mentions import moved_mentions
-from homonym.corpus.updating import (
+from homonym.corpus.shown_decisions import show_decisions
+from homonym.corpus.update_plan import (
     TouchedBlocks,
     UpdatePlan,
-    ages_of,
     authors_of_mentions,
-    inherited_rows,
-    mentions_by_document,
     new_rows,
     nullable_rows,
     renamed_keys,
     rows_by_document,
-    show_decisions,
     without_decisions,
 )
+from homonym.corpus.updating import ages_of
 from homonym.io.outputs import open_atomic, write_json
 from homonym.io.paths import plain_path
 from homonym.io.result_directory import (
@@ -56,6 +55,7 @@ from homonym.io.result_directory import (
     VARIANTS,
 )
 from homonym.io.tables import look_up, reading_result_file, write_table
+from homonym.records.model import LOSSES, MAX_LISTED_PROBLEMS, Problems
 from homonym.schema import DOCUMENTS as DOCUMENT_ROWS
 from homonym.settings import Settings, load_settings
 
@@ -92,12 +92,16 @@ def given_settings(result: Path) -> Settings:
     return Settings(**values)
 
 
-def take_files(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -> None:
-    """Let a copy of a result have the files of a new run, except those that the run does not know.
+class NewRecords(NamedTuple):
+    """The input files of an update, as a log has them, and the problems with their records."""
 
-    `inputs` are the input files of the update, as a log has them.
-    """
-    _keep_files_in_log(fresh, folder, inputs)
+    inputs: Sequence[Mapping[str, Any]]
+    problems: Problems
+
+
+def take_files(fresh: Path, folder: Path, new: NewRecords) -> None:
+    """Let a copy of a result have the files of a new run, except those that the run does not know."""
+    _keep_files_in_log(fresh, folder, new)
     for name in (NEW_FEATURES, UNDECIDED, CONFLICTS, VARIANTS, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
@@ -106,12 +110,9 @@ def take_files(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -
             _take_file(fresh, folder, name)
 
 
-def take_epoch(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -> None:
-    """Let a copy of a result have what a new run has counted and calibrated, and none of its authors.
-
-    `inputs` are the input files of the update, as a log has them.
-    """
-    _keep_files_in_log(fresh, folder, inputs)
+def take_epoch(fresh: Path, folder: Path, new: NewRecords) -> None:
+    """Let a copy of a result have what a new run has counted and calibrated, and none of its authors."""
+    _keep_files_in_log(fresh, folder, new)
     for name in (NEW_FEATURES, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     for name in (FREQUENCIES, MASSES, NAMES, SETTINGS, LOG, CONFIDENCE):
@@ -130,21 +131,30 @@ def _take_bags(fresh: Path, folder: Path) -> None:
         recompute_bags(folder, folder)
 
 
-def _keep_files_in_log(fresh: Path, folder: Path, inputs: Sequence[Mapping[str, Any]]) -> None:
+def _keep_files_in_log(fresh: Path, folder: Path, new: NewRecords) -> None:
     """Let the log of a new run name the files of users: those of the result before, and those of the update.
 
-    The run itself has read a temporary file.
+    The run itself has read a temporary file, and has found the problems of old records again.
     """
     log = orjson.loads((fresh / LOG).read_bytes())
     try:
         known = orjson.loads((folder / LOG).read_bytes())
-        before, outputs, formats = known["inputs"], known["outputs"], known["summary"]["formats"]
+        before, outputs, summary = known["inputs"], known["outputs"], known["summary"]
+        formats, problems = summary["formats"], summary["problems"]
     except (OSError, ValueError, KeyError, TypeError):  # a result of an earlier version, or without its log
-        before, outputs, formats = [], [], {}
-    files = {str(one["file"]): one for one in (*before, *inputs)}
+        before, outputs, formats, problems = [], [], {}, {"counts": {}, "first": []}
+    files = {str(one["file"]): one for one in (*before, *new.inputs)}
     log |= {"inputs": list(files.values()), "outputs": outputs}
-    log["summary"] |= {"formats": formats}
+    merged = log["summary"]["problems"]["counts"].get("duplicate", 0)
+    log["summary"] |= {"formats": formats, "problems": _with_problems(problems, new.problems, merged)}
     write_json(fresh / LOG, log)
+
+
+def _with_problems(before: Mapping[str, Any], new: Problems, merged: int) -> dict[str, Any]:
+    """The problems of a log with those of new records; `merged` is the number of copies that a rebuild has found."""
+    counts = Counter(before["counts"]) + Counter(new.counts) + Counter({"duplicate": merged})
+    first = [*before["first"], *map(asdict, new.first)][:MAX_LISTED_PROBLEMS]
+    return {"counts": {loss: counts[loss] for loss in LOSSES}, "first": first}
 
 
 def _take_file(fresh: Path, folder: Path, name: str) -> None:

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from homonym.collection.document_merging import Place, author_places
+from homonym.collection.same_names import can_be_misspelt, have_other_names
 from homonym.io.result_directory import RENAMED
 from homonym.io.tables import read_or_empty, write_table
-from homonym.names.parse import Name, parse_name
-from homonym.names.spelling import standard_name
+from homonym.records.fields.people import folded
 from homonym.records.model import Author
 from homonym.schema import RENAMED_ROWS
 
@@ -59,41 +59,31 @@ class GoneMention(NamedTuple):
         return cls(found["mention"], found["name"]) if found else None
 
 
-def have_other_names(one: str | None, other: str | None) -> bool:
-    """Whether two names are those of two people: other first initials, or neither surname contains the other.
-
-    >>> have_other_names("Müller, Jürgen", "Mueller J K"), have_other_names("Doe, Jane", "Doe-Smith, J")
-    (False, False)
-    >>> have_other_names("Doe", "Doe, J")
-    False
-    >>> have_other_names("Li, Xu", "Li, Wei"), have_other_names("Doe, J", "Roe, J")
-    (True, True)
-    """
-    a, b = (standard_name(parse_name(name or "")) for name in (one, other))
-    words, others = {*a.surname.split()}, {*b.surname.split()}
-    is_part = a.surname == b.surname or (words and words <= others) or (others and others <= words)
-    return not is_part or _have_other_initials(a, b)
-
-
-def _have_other_initials(one: Name, other: Name) -> bool:
-    """Whether both names have initials, and the first ones differ."""
-    return bool(one.initials and other.initials) and one.initials[0] != other.initials[0]
-
-
-def is_same_person(place: Place | None, one: Row, other: Row) -> bool:
-    """Whether two mentions are one, where `place` says that the lists of authors have them at the same place.
-
-    A name that was not found in the other list may be a misspelling, but not of another surname with another initial.
-    """
-    if place is None or place.by_name:
-        return place is not None
-    a, b = (standard_name(parse_name(row["name"] or "")) for row in (one, other))
-    return a.surname == b.surname or not _have_other_initials(a, b)
-
-
 def people_of(rows: Iterable[Row]) -> list[Author]:
     """The authors of rows of the table of mentions."""
     return [Author(row["position"], row["name"]) for row in rows]
+
+
+def places_of(rows: Sequence[Row], others: Sequence[Row]) -> list[Place | None]:
+    """The place of each mention of a document among other mentions, found as in `author_places`.
+
+    Authors of one name cannot be told apart. If both lists have as many of them, they are taken in their order.
+    """
+    places = author_places(people_of(rows), people_of(others))
+    free = _by_name(others, {*range(len(others))} - {place.number for place in places if place})
+    for name, numbers in _by_name(rows, {number for number, place in enumerate(places) if place is None}).items():
+        if len(numbers) == len(free.get(name, ())):
+            for number, other in zip(numbers, free[name], strict=True):
+                places[number] = Place(other, by_name=True)
+    return places
+
+
+def _by_name(rows: Sequence[Row], chosen: Set[int]) -> dict[str, list[int]]:
+    """The numbers of some rows by their names, in order."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for number in sorted(chosen):
+        found[folded(rows[number]["name"] or "")].append(number)
+    return found
 
 
 def gone_mentions(rows: Iterable[Row], names: Mapping[str, str] = {}, taken: Set[str] = frozenset()) -> dict[str, str]:
@@ -111,7 +101,8 @@ def gone_mentions(rows: Iterable[Row], names: Mapping[str, str] = {}, taken: Set
 def returned_mentions(rows: Mapping[str, Sequence[Row]], known: Iterable[str]) -> dict[str, str]:
     """The mentions that were gone, and are among new rows again. They are found by their names.
 
-    `rows` are those of each document in the order of its authors, and `known` may be own ids of mentions that are gone.
+    Of several authors of one name, it is the one at the former position. `rows` are those of each document in the order
+    of its authors, and `known` may be own ids of mentions that are gone.
     """
     gone: dict[str, list[GoneMention]] = defaultdict(list)
     for one in sorted(known):
@@ -124,17 +115,28 @@ def returned_mentions(rows: Mapping[str, Sequence[Row]], known: Iterable[str]) -
         for row, place in zip(rows[document], places, strict=True):
             if place and place.by_name:
                 renamed[former[place.number].own_id] = row["mention_id"]
+        renamed |= _at_former_positions(former, rows[document], {*renamed})
     return renamed
+
+
+def _at_former_positions(former: Sequence[GoneMention], rows: Sequence[Row], found: Set[str]) -> dict[str, str]:
+    """The mentions that were gone whose position has an author of the same name again, without those in `found`."""
+    names = {row["mention_id"]: folded(row["name"] or "") for row in rows}
+    return {
+        one.own_id: one.mention_id
+        for one in former
+        if one.own_id not in found and names.get(one.mention_id) == folded(one.name)
+    }
 
 
 def moved_mentions(before: Sequence[Row], after: Sequence[Row]) -> dict[str, str]:
     """The mentions of a document that have another id in the document that it became part of, or that are gone."""
-    places = author_places(people_of(before), people_of(after)) if after else [None] * len(before)
+    places = places_of(before, after) if after else [None] * len(before)
     pairs = zip(before, places, strict=True)
     found = {
         row["mention_id"]: after[place.number]["mention_id"]
         for row, place in pairs
-        if place and is_same_person(place, row, after[place.number])
+        if place and (place.by_name or can_be_misspelt(row["name"], after[place.number]["name"]))
     }
     gone = gone_mentions(row for row in before if row["mention_id"] not in found)
     return {one: new for one, new in (found | gone).items() if one != new}

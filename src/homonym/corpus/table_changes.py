@@ -231,13 +231,18 @@ def _write_merged(result: Path, folder: Path, name: str, rows: _MergedRows) -> l
     """
     path, (schema, _, at_once) = result / name, _ORDER[name]
     with reading_result_file(path) as plain, pq.ParquetFile(plain, page_checksum_verification=True) as file:
-        if _is_in_order(file, rows.key):
-            ranges = _added_ranges(file, rows)
-            if 2 * ranges.count(None) > len(ranges):  # else a whole table is written faster
+        if _is_in_order(file, rows.key) and _is_mostly_unchanged(ranges := _added_ranges(file, rows)):
+            ranges = _with_renamed(file, rows, ranges)
+            if _is_mostly_unchanged(ranges):
                 with suppress(UnusualLayoutError):  # a file that another program or version has written
                     groups = _readable(path, _evenly_divided(_merged(file, rows, ranges), at_once))
                     return splice_row_groups(path, folder / name, groups, parquet_writing(schema))
     return _write_in_order(result, folder, name, rows)
+
+
+def _is_mostly_unchanged(ranges: Sequence[tuple[int, int] | None]) -> bool:
+    """Whether copying the row groups in which nothing changes is faster than writing a whole table."""
+    return 2 * ranges.count(None) > len(ranges)
 
 
 def _write_in_order(result: Path, folder: Path, name: str, rows: _MergedRows) -> list[FilePart]:
@@ -260,10 +265,9 @@ def _all_merged(path: Path, rows: _MergedRows) -> Iterator[pa.Table]:
 def _added_ranges(file: pq.ParquetFile, rows: _MergedRows) -> list[tuple[int, int] | None]:
     """Which of the added rows each row group of a table in order gets; None if nothing about it changes.
 
-    The last row group also gets the rows that come after all others.
+    The last row group also gets the rows that come after all others. New names of co-authors are no change here.
     """
     number, done, ranges = file.num_row_groups, 0, list[tuple[int, int] | None]()
-    renamed = _groups_with_coauthors(file, rows.names) if rows.names else frozenset[int]()
     keys, gone = rows.added[rows.key].to_pylist(), rows.gone.to_pylist()
     for group in range(number):
         limits = column_limits(file, group, rows.key)
@@ -271,9 +275,17 @@ def _added_ranges(file: pq.ParquetFile, rows: _MergedRows) -> list[tuple[int, in
         lowest, highest = (one.decode() for one in limits)
         end = bisect_right(keys, highest, done) if group < number - 1 else len(keys)
         leaves = bisect_left(gone, lowest) < bisect_right(gone, highest)
-        ranges.append((done, end) if end > done or leaves or group in renamed else None)
+        ranges.append((done, end) if end > done or leaves else None)
         done = end
     return ranges
+
+
+def _with_renamed(
+    file: pq.ParquetFile, rows: _MergedRows, ranges: Sequence[tuple[int, int] | None]
+) -> list[tuple[int, int] | None]:
+    """The same ranges, where row groups with new names of co-authors change, too."""
+    renamed = _groups_with_coauthors(file, rows.names) if rows.names else frozenset[int]()
+    return [(0, 0) if one is None and group in renamed else one for group, one in enumerate(ranges)]
 
 
 def _merged(
@@ -301,10 +313,10 @@ def _merged_at_once(
         size += file.metadata.row_group(group).num_rows
         if size < _ROWS_READ_AT_ONCE and group < len(ranges) - 1:
             continue
-        table = file.read_row_groups(groups)
+        table = rows.kept(file.read_row_groups(groups))
         if added := [one for one in (ranges[number] for number in groups) if one]:
             begin, end = added[0][0], added[-1][1]
-            table = _with_rows(rows.kept(table), rows.key, rows.gone, rows.added.slice(begin, end - begin))
+            table = _with_rows(table, rows.key, rows.gone, rows.added.slice(begin, end - begin))
         yield table
         groups, size = [], 0
     if not ranges:

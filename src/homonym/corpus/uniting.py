@@ -42,13 +42,14 @@ class BlockLinks(NamedTuple):
     blocks: set[str]
 
 
-def find_links(result: Path, blocks: Mapping[Identifier, Set[str]], authors: Set[str]) -> BlockLinks:
+def find_links(result: Path, blocks: Mapping[Identifier, Set[str]], authors: Set[str], former: pa.Table) -> BlockLinks:
     """The identifiers that are on mentions of several blocks, and the authors of the result that have them.
 
     `authors` are those that an update works on, and `blocks` has, for each identifier, its blocks among their mentions.
+    `former` are rows of the result, as in `_blocks_by_author`.
     """
     having = _authors_having(result, blocks.keys())
-    of_author = _blocks_by_author(result, {*authors}.union(*having.values()))
+    of_author = _blocks_by_author(result, {*authors}.union(*having.values()), former)
     shared = {
         one
         for one, own in blocks.items()
@@ -58,16 +59,33 @@ def find_links(result: Path, blocks: Mapping[Identifier, Set[str]], authors: Set
     return BlockLinks(shared, linked, set[str]().union(*(of_author[author] for author in authors | linked)))
 
 
-def _blocks_by_author(result: Path, authors: Set[str]) -> dict[str, set[str]]:
-    """The blocks that have mentions of each of some authors."""
+def _blocks_by_author(result: Path, authors: Set[str], former: pa.Table) -> dict[str, set[str]]:
+    """The blocks that have mentions of each of some authors.
+
+    `former` are rows of the result. An author who has all mentions there is not looked for in the table of mentions.
+    """
+    rows = former.select(["author_id", "block"])
+    others = authors - _complete_authors(result, authors, rows)
+    if others:
+        wanted = pa.array(sorted(others, key=str.encode), pa.string())
+        further = look_up(result / MENTIONS, "author_id", wanted, rows.column_names)
+        rows = pa.concat_tables([rows, further.cast(rows.schema)])
     found: dict[str, set[str]] = defaultdict(set)
-    if authors:
-        wanted = pa.array(sorted(authors, key=str.encode), pa.string())
-        rows = look_up(result / MENTIONS, "author_id", wanted, ["author_id", "block"])
-        pairs = rows.group_by(["author_id", "block"]).aggregate([])
-        for author, block in zip(pairs["author_id"].to_pylist(), pairs["block"].to_pylist(), strict=True):
+    pairs = rows.group_by(rows.column_names).aggregate([])
+    for author, block in zip(pairs["author_id"].to_pylist(), pairs["block"].to_pylist(), strict=True):
+        if author in authors:
             found[author].add(block)
     return found
+
+
+def _complete_authors(result: Path, authors: Set[str], rows: pa.Table) -> set[str]:
+    """Those of some authors all of whose mentions are among these rows of the result."""
+    known = rows["author_id"].value_counts()
+    number = dict(zip(known.field("values").to_pylist(), known.field("counts").to_pylist(), strict=True))
+    wanted = pa.array(sorted(authors & number.keys(), key=str.encode), pa.string())
+    table = look_up(result / AUTHORS, "author_id", wanted, ["author_id", "mentions"])
+    sizes = zip(table["author_id"].to_pylist(), table["mentions"].to_pylist(), strict=True)
+    return {author for author, mentions in sizes if number[author] == mentions}
 
 
 def _authors_having(result: Path, identifiers: Set[Identifier]) -> dict[Identifier, list[str]]:
@@ -96,9 +114,9 @@ def _having(table: pa.Table, values: pa.Array) -> Iterable[tuple[str, Identifier
     return zip(authors, zip(kinds, texts, strict=True), strict=True)
 
 
-def authors_of_several_blocks(result: Path, authors: Set[str]) -> set[str]:
-    """Those of some authors of a result that have mentions of several blocks."""
-    return {author for author, blocks in _blocks_by_author(result, authors).items() if len(blocks) > 1}
+def authors_of_several_blocks(result: Path, authors: Set[str], former: pa.Table) -> set[str]:
+    """Those of some authors of a result that have mentions of several blocks; `former` as in `_blocks_by_author`."""
+    return {author for author, blocks in _blocks_by_author(result, authors, former).items() if len(blocks) > 1}
 
 
 def joined_clusters(author_id: pa.ChunkedArray, block: pa.ChunkedArray, cluster: pa.ChunkedArray) -> Integers:

@@ -248,6 +248,8 @@ def _bibtex_fields(found: ExportedDocument, author_ids: WrittenIds) -> Iterator[
     yield "cited-references", "\n    ".join(latex(name) for name in cited_authors(found))
     yield exported_ids.DOCUMENT_FIELD, latex(encoded(document.id))
     yield exported_ids.AUTHORS_FIELD, latex(author_ids.of(found))
+    affiliations = (one_line(text) for mention in found.mentions for text in mention.entry.affiliations)
+    yield exported_ids.AFFILIATIONS_FIELD, latex(exported_ids.written_affiliations(affiliations))
     yield exported_ids.CONTRIBUTORS_FIELD, latex(written_contributors(document.other_contributors))
 
 

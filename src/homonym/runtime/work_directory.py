@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from homonym.errors import InputError, OutputError, SettingsError, reason_of
+from homonym.errors import HomonymError, InputError, OutputError, SettingsError, reason_of
 from homonym.io.outputs import require_directory, sync_directory
 from homonym.io.special_files import NO_LINK
 from homonym.runtime.checkpoints import Manifest, open_plain, write_file
@@ -32,7 +32,8 @@ MAGIC = b"homonym work directory, format 1\n"
 MARKER_TEXT = MAGIC + b"homonym keeps checkpoints here. The directory may be deleted while no run uses it.\n"
 # Seconds to wait for the worker processes of a run that was killed.
 PATIENCE = 60.0
-# After an error in the input or the settings, fewer bytes of work than this are not kept: they are soon done again.
+# After an error in the input or the settings, and after any error of a short run, fewer bytes of work than this are not
+# kept: they are soon done again.
 WORTH_KEEPING = 64 << 20
 
 try:
@@ -83,9 +84,11 @@ class WorkDirectory:
 
 @contextmanager
 def work_directory(
-    path: Path, *, lasting: bool = False, warnings: list[str] | None = None
-) -> Iterator[WorkDirectory]:  # fmt: skip
+    path: Path, *, lasting: bool = False, warnings: list[str] | None = None, is_short: bool = False
+) -> Iterator[WorkDirectory]:
     """Lock a directory and work in it; it is removed afterwards, unless it is `lasting` or the run fails.
+
+    A run that `is_short` leaves little work only if it is interrupted, and not on a full disk, for example.
 
     An exception that leaves work behind gets a note that says so. If the directory has files that are not ours, it
     stays, and a warning says so.
@@ -94,7 +97,7 @@ def work_directory(
     try:
         yield directory
     except BaseException as broken:
-        if lasting or directory.resumed or _is_worth_keeping(directory, broken):
+        if lasting or directory.resumed or _is_worth_keeping(directory, broken, is_short=is_short):
             broken.add_note(directory.kept_message)
         else:
             directory.remove()
@@ -115,9 +118,9 @@ def temporary_work_directory() -> Iterator[WorkDirectory]:
         yield WorkDirectory(Path(path))
 
 
-def _is_worth_keeping(directory: WorkDirectory, broken: BaseException) -> bool:
-    mistake = isinstance(broken, InputError | SettingsError)
-    return bool(Manifest(directory.path)) and (not mistake or directory.bytes() >= WORTH_KEEPING)
+def _is_worth_keeping(directory: WorkDirectory, broken: BaseException, *, is_short: bool) -> bool:
+    is_soon_repeated = isinstance(broken, HomonymError if is_short else InputError | SettingsError)
+    return bool(Manifest(directory.path)) and (not is_soon_repeated or directory.bytes() >= WORTH_KEEPING)
 
 
 def _open(path: Path, *, lasting: bool) -> WorkDirectory:

@@ -14,7 +14,7 @@ from urllib.parse import quote_plus, unquote_plus
 from homonym.errors import counted
 from homonym.records.fields.contributors import group_and_person, is_marked_person, note_contributor
 from homonym.records.fields.people import plain_letters
-from homonym.records.model import Document, Note
+from homonym.records.model import Author, Document, Note
 
 KIND = "homonym"
 """The kind of identifier."""
@@ -22,6 +22,8 @@ KIND = "homonym"
 # Names of the fields: of BibTeX, of the Web of Science (tags), of Scopus (columns in lower case), of RIS (in notes), of
 # the table of bibliometrix, which otherwise has the tags of the Web of Science, and of the signatures of S2AND.
 DOCUMENT_FIELD, AUTHORS_FIELD, CONTRIBUTORS_FIELD = "homonym-id", "homonym-authors", "homonym-contributors"
+# A field of BibTeX for affiliations that its field of addresses cannot have as they are.
+AFFILIATIONS_FIELD = "homonym-affiliations"
 WOS_DOCUMENT, WOS_AUTHORS, WOS_CONTRIBUTORS = "X2", "X1", "X3"
 BIBLIOMETRIX_AUTHORS, S2AND_AUTHOR = "AU_ID", "homonym_id"
 SCOPUS_DOCUMENT, SCOPUS_AUTHORS, SCOPUS_CONTRIBUTORS = "homonym id", "homonym authors", "homonym contributors"
@@ -58,6 +60,38 @@ def written_contributors(names: Iterable[str]) -> str:
     'Planck+Collaboration;Doe,+Jane+%28Ed.%29'
     """
     return ";".join(map(encoded, names))
+
+
+def listed_affiliation(text: str) -> str:
+    """An affiliation as it comes back from a list that is separated by semicolons and ends with a dot.
+
+    >>> listed_affiliation("Dept. A; Univ. X.")
+    'Dept. A, Univ. X'
+    """
+    return text.replace(";", ",").rstrip(" .,")
+
+
+def written_affiliations(texts: Iterable[str]) -> str:
+    """Those of some affiliations that a list changes, as text; an empty text if there is none.
+
+    >>> written_affiliations(["MIT", "Dept A; Univ X"])
+    'Dept+A%3B+Univ+X'
+    """
+    return ";".join(encoded(text) for text in dict.fromkeys(texts) if listed_affiliation(text) != text)
+
+
+def restore_affiliations(authors: Iterable[Author], written: str) -> None:
+    """Give affiliations of authors the form that they had before an export wrote them as a list.
+
+    >>> from homonym.records.model import Author
+    >>> restore_affiliations([found := Author(0, "Doe, J", ["MIT", "Dept A, Univ X"])], "Dept+A%3B+Univ+X")
+    >>> found.affiliations
+    ['MIT', 'Dept A; Univ X']
+    """
+    texts = [unquote_plus(text.strip(), errors="replace") for text in written.split(";")]
+    former = {listed_affiliation(text): text for text in texts}
+    for author in authors:
+        author.affiliations = [former.get(text, text) for text in author.affiliations]
 
 
 def note_exported_contributors(contributors: str, notes: list[Note]) -> None:

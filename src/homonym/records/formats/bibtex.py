@@ -84,6 +84,8 @@ def _add_exported(document: Document, fields: Fields, notes: list[Note]) -> None
     document_id, author_ids, contributors = (latex_to_text(fields.get(name, "")) for name in names)
     exported_ids.add_exported_ids(document, document_id, author_ids, notes)
     exported_ids.note_exported_contributors(contributors, notes)
+    if affiliations := fields.get(exported_ids.AFFILIATIONS_FIELD):
+        exported_ids.restore_affiliations(document.authors, latex_to_text(affiliations))
 
 
 def _document_key(key: str, fields: Fields) -> str:
