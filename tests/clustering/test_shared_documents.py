@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering import agglomerative
-from homonym.clustering.agglomerative import cluster, pair_scores
+from homonym.clustering.agglomerative import cluster, dense_bytes, pair_scores
 from homonym.clustering.arrays import (
     Bags,
     Constraints,
@@ -22,6 +22,7 @@ from homonym.clustering.arrays import (
 )
 from homonym.clustering.dense.blocks import StoredBags, gather_bags
 from homonym.clustering.shared_documents import pair_documents, share_documents
+from homonym.clustering.sparse import remaining_pairs
 from homonym.settings import KEY_SHARE, Settings
 from tests.clustering.test_giant import (
     assert_identical,
@@ -206,6 +207,7 @@ def of_one_document(collection: Collection) -> Constraints:
     named=st.booleans(),
     constrained=st.booleans(),
     constants=changed_constants(),
+    pair_bytes=st.sampled_from([0, *(dense_bytes(clusters, len(TYPES), copied=False) for clusters in range(2, 7))]),
 )
 def test_rows_looked_up_for_giant_blocks_give_the_same_clustering(
     found: list[Document],
@@ -215,7 +217,9 @@ def test_rows_looked_up_for_giant_blocks_give_the_same_clustering(
     named: bool,
     constrained: bool,
     constants: dict[str, float],
+    pair_bytes: int,
 ) -> None:
+    """Also if the pairs of the last clusters are stored, however many these are."""
     run = run.changed(scope="overall", weights="uniform")
     collection = collected(found, rare, np.ones(len(TYPES), bool))
     names = collection.names if named else None
@@ -225,6 +229,7 @@ def test_rows_looked_up_for_giant_blocks_give_the_same_clustering(
     answers = []
     with every_block_is_giant(constants) as patch:
         patch.setattr(agglomerative, "GIANT_BLOCK_OF_LONG_BAGS", 1)
+        patch.setattr(remaining_pairs, "PAIR_BYTES", pair_bytes)
         for threads in (1, 2):
             shared, options["threads"] = collection.shared(threads), threads
             answers.append(

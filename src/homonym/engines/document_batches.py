@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.agglomerative import LONG_BAG, are_giant_with_table
+from homonym.clustering.agglomerative import are_giant_with_table
 from homonym.clustering.arrays import Floats, Integers, ranges
 from homonym.clustering.shared_documents import table_bytes
 from homonym.collection.encoded import Encoded
@@ -55,7 +55,7 @@ def plan_sharing(encoded: Encoded, used: NDArray[np.bool_], memory: int) -> Shar
     copies of long bags. A giant block with more documents than a table can have is compared with whole bags.
     """
     sizes, features = np.diff(encoded.block_start), encoded.document_features
-    chosen = np.flatnonzero((sizes > 1) & (features >= LONG_BAG * sizes))
+    chosen = np.flatnonzero((sizes > 1) & encoded.have_long_bags)
     if not len(chosen) or (sizes * features)[chosen].sum() < MIN_PRODUCTS:
         return SharingPlan(used, [])
     meetings = _meetings(encoded, chosen)
