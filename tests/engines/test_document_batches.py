@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,10 @@ def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.M
     assert result(collaboration(tmp_path / "in.jsonl", reverse=True), run) == expected
     assert [len(plan.batches) for plan in plans[:2]] == [1, max(2, len(plans[1].batches))]
     assert 0 < plans[1].types.sum() <= plans[2].types.sum()
+    assert any(len(batch.kept) for batch in plans[1].batches), "part of a table is used for the next batch"
+    for before, batch in pairwise(plans[1].batches):
+        assert batch.documents[: len(batch.kept)].tolist() == before.documents[batch.kept].tolist()
+        assert not np.isin(batch.documents[len(batch.kept) :], before.documents).any()
 
 
 @pytest.mark.parametrize("run", [Settings(kappa=2.0, chance_limit=1.0, name_trust=0.8), Settings(variant="max")])
