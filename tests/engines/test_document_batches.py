@@ -12,7 +12,6 @@ import pytest
 
 from homonym import Settings, disambiguate
 from homonym.clustering import agglomerative
-from homonym.clustering.arrays import ReusedMemory
 from homonym.clustering.sparse import giant_blocks
 from homonym.clustering.sparse.inverted_index import Block
 from homonym.collection.layout import SLOT_BITS
@@ -111,33 +110,6 @@ def test_giant_blocks_look_up_their_documents(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(document_batches, "_most_documents", lambda memory, types: 25)
     assert result(source, run)[0] == expected
     assert min(looked_up) == 0 < max(looked_up)
-
-
-def test_all_batches_use_the_same_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The threads of each batch are new, and new memory for each of them takes long."""
-    source = collaboration(tmp_path / "in.jsonl")
-    batches: list[int] = []
-    made: list[int] = []
-    original = document_batches.plan_sharing
-
-    def remember(*arguments: Any) -> document_batches.SharingPlan:
-        plan = original(*arguments)
-        batches.append(len(plan.batches))
-        return plan
-
-    class Counted(ReusedMemory):
-        def __init__(self, most: int) -> None:
-            made.append(most)
-            super().__init__(most)
-
-    monkeypatch.setattr(local, "plan_sharing", remember)
-    monkeypatch.setattr(local, "ReusedMemory", Counted)
-    monkeypatch.setattr(agglomerative, "LONG_BAG", 10)
-    monkeypatch.setattr(document_batches, "MIN_PRODUCTS", 0)
-    monkeypatch.setattr(document_batches, "_most_documents", lambda memory, types: 35)
-    result(source, Settings(kappa=1.0), threads=2)
-    assert batches == [max(2, batches[0])]
-    assert len(made) <= 2, "one for each thread"
 
 
 def test_frequencies_within_a_block_are_not_shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

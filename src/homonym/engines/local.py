@@ -805,7 +805,7 @@ class _Clusterer:
         for batch in self.sharing.batches:
             self.skipped[batch.blocks] = True
         self.room = min(engine.memory // 4, LARGE_BLOCKS)
-        self.memories: list[ReusedMemory] = []
+        self.local = threading.local()
         self.progress = _SharedProgress()
         self.damaged: list[str] = []
 
@@ -850,37 +850,28 @@ class _Clusterer:
         """Cluster some blocks. A giant block is a batch of its own: it reports its progress and has checkpoints."""
         blocks, trust = slice(batch.first, batch.last), self.settings.trust_in_names
         manifest = Manifest(self.engine.work, self.damaged.append)
-        with self._memory() as memory:
-            return cluster(
-                self.encoded.gather(batch.first, batch.last, self.used, self.skipped[blocks]),
-                self.encoded.frequencies,
-                self.settings,
-                constraints=self.constraints.of_blocks(batch.first, batch.last) if self.constraints else None,
-                names=self.full_names.of_blocks(batch.first, batch.last, trust) if self.full_names else None,
-                hypothetical=self.trace,
-                margins=self.margins,
-                giant=self.giant[blocks],
-                skipped=self.skipped[blocks],
-                threads=self.engine.threads,
-                advance=partial(self.progress.within, batch.first),
-                store=RoundCheckpoint(manifest, batch.first) if self.giant[blocks].any() else None,
-                memory=memory,
-            )
+        return cluster(
+            self.encoded.gather(batch.first, batch.last, self.used, self.skipped[blocks]),
+            self.encoded.frequencies,
+            self.settings,
+            constraints=self.constraints.of_blocks(batch.first, batch.last) if self.constraints else None,
+            names=self.full_names.of_blocks(batch.first, batch.last, trust) if self.full_names else None,
+            hypothetical=self.trace,
+            margins=self.margins,
+            giant=self.giant[blocks],
+            skipped=self.skipped[blocks],
+            threads=self.engine.threads,
+            advance=partial(self.progress.within, batch.first),
+            store=RoundCheckpoint(manifest, batch.first) if self.giant[blocks].any() else None,
+            memory=self._thread_memory(),
+        )
 
-    @contextmanager
-    def _memory(self) -> Iterator[ReusedMemory]:
-        """Memory that no other thread uses meanwhile, for the next one to use again, also in the next batch.
-
-        Each has no more than a thread's share of what large blocks may need.
-        """
-        try:
-            memory = self.memories.pop()
-        except IndexError:
-            memory = ReusedMemory(self.room // self.engine.threads // 8)
-        try:
-            yield memory
-        finally:
-            self.memories.append(memory)
+    def _thread_memory(self) -> ReusedMemory:
+        """The memory that this thread uses again, no more than its share of what large blocks may need."""
+        if not hasattr(self.local, "memory"):
+            self.local.memory = ReusedMemory(self.room // self.engine.threads // 8)
+        found: ReusedMemory = self.local.memory
+        return found
 
     def _table_memory(self) -> Floats:
         """Memory for the largest table of all batches."""
@@ -898,29 +889,25 @@ class _Clusterer:
         encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
         are_giant = are_giant_with_table(sizes[batch.blocks])
         giant, others = batch.blocks[are_giant], batch.blocks[~are_giant]
-        if len(giant):
-            self.memories.clear()  # a giant block needs as much again
 
         def work(blocks: Integers) -> Clustering:
             mentions, own_sizes = mentions_of(encoded, blocks)
             block_start = starts(own_sizes)
             document = batch.places(encoded.mention_owner[mentions] >> SLOT_BITS)
             own_names = encoded.own_name[mentions], encoded.own_full_name[mentions]
-            names = self.full_names.select(blocks).prior(self.settings.trust_in_names) if self.full_names else None
-            with self._memory() as memory:
-                return cluster(
-                    Bags(block_start, *encoded.gather_mentions(mentions, self.used & ~self.sharing.types)),
-                    encoded.frequencies,
-                    self.settings,
-                    constraints=self.constraints.of_chosen(blocks) if self.constraints else None,
-                    names=names,
-                    hypothetical=self.trace,
-                    margins=self.margins,
-                    shared=share_documents(table, block_start, document, *own_names),
-                    threads=self.engine.threads,
-                    advance=partial(self.progress.within, int(blocks[0])),
-                    memory=memory,
-                )
+            return cluster(
+                Bags(block_start, *encoded.gather_mentions(mentions, self.used & ~self.sharing.types)),
+                encoded.frequencies,
+                self.settings,
+                constraints=self.constraints.of_chosen(blocks) if self.constraints else None,
+                names=self.full_names.select(blocks).prior(self.settings.trust_in_names) if self.full_names else None,
+                hypothetical=self.trace,
+                margins=self.margins,
+                shared=share_documents(table, block_start, document, *own_names),
+                threads=self.engine.threads,
+                advance=partial(self.progress.within, int(blocks[0])),
+                memory=self._thread_memory(),
+            )
 
         parts = [
             *giant[np.argsort(-sizes[giant], kind="stable")][:, None],
