@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homonym.clustering import agglomerative
-from homonym.clustering.agglomerative import cluster, pair_scores
+from homonym.clustering.agglomerative import cluster, dense_bytes, pair_scores
 from homonym.clustering.arrays import (
     Bags,
     Constraints,
@@ -21,7 +21,8 @@ from homonym.clustering.arrays import (
     starts,
 )
 from homonym.clustering.dense.blocks import StoredBags, gather_bags
-from homonym.clustering.shared_documents import pair_documents, share_documents
+from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
+from homonym.clustering.sparse import remaining_pairs
 from homonym.settings import KEY_SHARE, Settings
 from tests.clustering.test_giant import (
     assert_identical,
@@ -206,6 +207,7 @@ def of_one_document(collection: Collection) -> Constraints:
     named=st.booleans(),
     constrained=st.booleans(),
     constants=changed_constants(),
+    pair_bytes=st.sampled_from([0, *(dense_bytes(clusters, len(TYPES), copied=False) for clusters in range(2, 7))]),
 )
 def test_rows_looked_up_for_giant_blocks_give_the_same_clustering(
     found: list[Document],
@@ -215,7 +217,9 @@ def test_rows_looked_up_for_giant_blocks_give_the_same_clustering(
     named: bool,
     constrained: bool,
     constants: dict[str, float],
+    pair_bytes: int,
 ) -> None:
+    """Also if the pairs of the last clusters are stored, however many these are."""
     run = run.changed(scope="overall", weights="uniform")
     collection = collected(found, rare, np.ones(len(TYPES), bool))
     names = collection.names if named else None
@@ -225,6 +229,7 @@ def test_rows_looked_up_for_giant_blocks_give_the_same_clustering(
     answers = []
     with every_block_is_giant(constants) as patch:
         patch.setattr(agglomerative, "GIANT_BLOCK_OF_LONG_BAGS", 1)
+        patch.setattr(remaining_pairs, "PAIR_BYTES", pair_bytes)
         for threads in (1, 2):
             shared, options["threads"] = collection.shared(threads), threads
             answers.append(
@@ -251,3 +256,51 @@ def test_table_of_many_documents_has_the_scores_of_their_bags_to_the_last_bit() 
         pairs = pair_documents(bags, frequencies, threads).pairs
         np.testing.assert_array_equal(pairs.S[different, :-1], expected[d, e][different])
         np.testing.assert_array_equal(pairs.n, n)
+
+
+def random_documents(number: int, seed: int) -> tuple[Bags, Frequencies]:
+    random = np.random.default_rng(seed)
+    count = random.choice([0.0, 0.25, 0.75, 1.0, 3.0], (number, 24), p=[0.6, 0.1, 0.1, 0.1, 0.1])
+    count[0, [0, 6, 12, 18]] = 1.0
+    owner, feature = np.nonzero(count)
+    bags = Bags(
+        np.array([0, number]), starts(np.bincount(owner, minlength=number)), feature.astype(np.int32),
+        count[owner, feature],
+    )  # fmt: skip
+    total = count.sum(axis=0) + random.random(24)
+    return bags, Frequencies(TYPES, TYPE_START, total, total.reshape(len(TYPES), 6).sum(axis=1), 200)
+
+
+@pytest.mark.parametrize("kept", [[], [0, 1, 2], [1, 3, 4, 50, 119], list(range(60, 100)), list(range(120))])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_kept_documents_are_those_of_a_new_table(kept: list[int], threads: int) -> None:
+    """The table before is in the same memory, and larger or smaller."""
+    bags, frequencies = random_documents(220, 7)
+    memory = np.full(table_bytes(220, len(TYPES)) // 8, np.nan)
+
+    def chosen(documents: Integers) -> Bags:
+        return bags.select(documents, np.array([len(documents)]))
+
+    before = pair_documents(chosen(np.arange(120)), frequencies, threads, memory)
+    for new in (1, 100):
+        documents = np.concatenate([np.array(kept, np.int64), np.arange(120, 120 + new)])
+        expected = pair_documents(chosen(documents), frequencies)
+        found = pair_documents(chosen(documents), frequencies, threads, memory, before.pairs, np.array(kept, np.int64))
+        np.testing.assert_array_equal(found.pairs.S, expected.pairs.S)
+        np.testing.assert_array_equal(found.pairs.n, expected.pairs.n)
+        before = pair_documents(chosen(np.arange(120)), frequencies, threads, memory)
+
+
+def test_tables_with_other_types_keep_no_rows() -> None:
+    bags, frequencies = random_documents(40, 3)
+    memory = np.full(table_bytes(40, len(TYPES)) // 8, np.nan)
+    kept = np.arange(10, 20)
+    others = bags.select(kept, np.array([10]))
+    some = others.feature >= CO
+    owner = np.repeat(np.arange(10), np.diff(others.bag_start))[some]
+    without = Bags(
+        others.block_start, starts(np.bincount(owner, minlength=10)), others.feature[some], others.count[some]
+    )
+    before = pair_documents(bags, frequencies, memory=memory)
+    found = pair_documents(without, frequencies, 1, memory, before.pairs, kept)
+    np.testing.assert_array_equal(found.pairs.S, pair_documents(without, frequencies).pairs.S)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from homonym import Settings, disambiguate
 from homonym.clustering import agglomerative
 from homonym.clustering.sparse import giant_blocks
 from homonym.clustering.sparse.inverted_index import Block
+from homonym.collection.layout import SLOT_BITS
 from homonym.commands.run import Resources
 from homonym.engines import document_batches, local
 
@@ -67,7 +69,7 @@ def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.M
         plans.append(original(*arguments))  # type: ignore[arg-type]
         return plans[-1]
 
-    monkeypatch.setattr(document_batches, "LONG_BAG", 10)
+    monkeypatch.setattr(agglomerative, "LONG_BAG", 10)
     monkeypatch.setattr(local, "plan_sharing", remember)
     assert result(source, run) == expected
     assert not plans.pop().batches, "too little work to save"
@@ -79,6 +81,10 @@ def test_sharing_documents_changes_no_byte(tmp_path: Path, monkeypatch: pytest.M
     assert result(collaboration(tmp_path / "in.jsonl", reverse=True), run) == expected
     assert [len(plan.batches) for plan in plans[:2]] == [1, max(2, len(plans[1].batches))]
     assert 0 < plans[1].types.sum() <= plans[2].types.sum()
+    assert any(len(batch.kept) for batch in plans[1].batches), "part of a table is used for the next batch"
+    for before, batch in pairwise(plans[1].batches):
+        assert batch.documents[: len(batch.kept)].tolist() == before.documents[batch.kept].tolist()
+        assert not np.isin(batch.documents[len(batch.kept) :], before.documents).any()
 
 
 @pytest.mark.parametrize("run", [Settings(kappa=2.0, chance_limit=1.0, name_trust=0.8), Settings(variant="max")])
@@ -94,7 +100,6 @@ def test_giant_blocks_look_up_their_documents(tmp_path: Path, monkeypatch: pytes
         return original(block, *arguments, **options)
 
     monkeypatch.setattr(giant_blocks, "cluster_giant", remember)
-    monkeypatch.setattr(document_batches, "LONG_BAG", 10)
     monkeypatch.setattr(agglomerative, "LONG_BAG", 10)
     monkeypatch.setattr(document_batches, "MIN_PRODUCTS", 0)
     monkeypatch.setattr(agglomerative, "GIANT_BLOCK_OF_LONG_BAGS", 20)
@@ -111,12 +116,38 @@ def test_frequencies_within_a_block_are_not_shared(tmp_path: Path, monkeypatch: 
     run = Settings(kappa=1.0, scope="within")
     source = collaboration(tmp_path / "in.jsonl")
     expected = result(source, run)
-    monkeypatch.setattr(document_batches, "LONG_BAG", 10)
+    monkeypatch.setattr(agglomerative, "LONG_BAG", 10)
     monkeypatch.setattr(document_batches, "MIN_PRODUCTS", 0)
     assert result(source, run) == expected
 
 
 def test_long_bags_make_blocks_giant_later() -> None:
-    mentions = np.array([1499, 1500, 1500, 5199, 5200])
-    features = mentions * np.array([1, agglomerative.LONG_BAG - 1, *[agglomerative.LONG_BAG] * 3])
-    assert agglomerative.are_giant(mentions, features).tolist() == [False, True, False, False, True]
+    mentions = np.array([1499, 1500, 1500, 1500, 5199, 5200])
+    features = mentions * np.array([1, agglomerative.LONG_BAG - 1, agglomerative.LONG_BAG, 1, 1, 1])
+    authors = mentions * np.array([1, agglomerative.MANY_AUTHORS - 1, 1, *[agglomerative.MANY_AUTHORS] * 3])
+    long = agglomerative.have_long_bags(mentions, features, authors)
+    assert agglomerative.are_giant(mentions, long).tolist() == [False, True, False, False, False, True]
+
+
+def test_documents_of_many_authors_have_long_bags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if they have few other features: the mean of authors counts."""
+    source = collaboration(tmp_path / "in.jsonl")
+    run = Settings(kappa=1.0)
+    expected = result(source, run)
+    found: list[Any] = []
+    original = document_batches.plan_sharing
+
+    def remember(encoded: Any, *arguments: Any) -> document_batches.SharingPlan:
+        document = encoded.mention_owner >> SLOT_BITS
+        sizes = dict(zip(*np.unique(document, return_counts=True), strict=True))
+        means = [np.mean([sizes[d] for d in part]) for part in np.split(document, encoded.block_start[1:-1])]
+        found.append((encoded.have_long_bags.tolist(), (np.array(means) >= 28).tolist()))
+        return original(encoded, *arguments)
+
+    monkeypatch.setattr(local, "plan_sharing", remember)
+    monkeypatch.setattr(agglomerative, "MANY_AUTHORS", 28)
+    monkeypatch.setattr(document_batches, "MIN_PRODUCTS", 0)
+    assert result(source, run) == expected
+    assert all(long == by_authors for long, by_authors in found)
+    assert any(found[0][0]), "blocks of papers with 28 authors on average"
+    assert not all(found[0][0]), "and others"

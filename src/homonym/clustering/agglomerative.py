@@ -49,9 +49,10 @@ if TYPE_CHECKING:
 #: from about 1,000 on, and three to six times as fast at 2,400, where pairs need 220 MiB; but runs without such a block
 #: need not compile it. The size alone decides, so that the same input always takes the same path.
 GIANT_BLOCK = 1500
-#: Mean number of features of the documents of a block from which on bags are long, as in papers with a hundred authors.
-#: Then a row of the sparse kernel is long, too, and blocks are clustered by the dense kernel up to this size.
-LONG_BAG, GIANT_BLOCK_OF_LONG_BAGS = 150, 5200
+#: Mean number of features, or of authors, of the documents of a block from which on bags are long, as in papers with a
+#: hundred authors. Then a row of the sparse kernel is long, too, above all if the same people write together for years,
+#: and blocks are clustered by the dense kernel up to this size.
+LONG_BAG, MANY_AUTHORS, GIANT_BLOCK_OF_LONG_BAGS = 150, 50, 5200
 # Minimum number of mentions of a block of which S is not copied before clusters are merged, but computed again after
 # that, for margins. It takes a little longer, and 0.6 of the memory.
 UNCOPIED_BLOCK = 1500
@@ -128,7 +129,7 @@ def cluster(
     in `memory`, if given.
     The limit of each block is that of its `limit_sizes`, by default of its number of mentions.
     """
-    from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
+    from homonym.clustering.dense.blocks import chosen_blocks, cluster_blocks, new_scratch
 
     limit_start = bags.block_start if limit_sizes is None else starts(limit_sizes)
     limit = limits(limit_start, settings.limit, frequencies.mentions)
@@ -146,7 +147,7 @@ def cluster(
     dense, giant = wanted & ~giant, wanted & giant
     if dense.any():
         given = constraints or no_constraints()
-        chosen = ChosenBlocks(np.flatnonzero(dense), constrained, limit)
+        chosen = chosen_blocks(np.flatnonzero(dense), constrained, limit)
         profiles = len(given.cannot_link_start) - 1
         copied = margins and _is_copied(int(sizes[dense].max()))
         scratch = new_scratch(
@@ -165,7 +166,7 @@ def cluster(
         label, merges = output.label[here], output.merges.of(here)
         output.rounds[b] = cluster_giant(
             block, part, float(limit[b]), merges, label,
-            hypothetical=hypothetical, threads=threads, advance=advance, store=store,
+            hypothetical=hypothetical, threads=threads, advance=advance, store=store, memory=memory,
         )  # fmt: skip
         if margins:
             fit_giant(block, part, label, Margins(*(array[here] for array in output.margins)), threads=threads)
@@ -303,14 +304,22 @@ def _new_output(bags: Bags, *, margins: bool) -> KernelOutput:
     )
 
 
-def are_giant(mentions: Integers, document_features: Integers) -> NDArray[np.bool_]:
-    """Which blocks are giant, given their mentions and the features of the documents of all these.
+def have_long_bags(mentions: Integers, features: Integers, authors: Integers) -> NDArray[np.bool_]:
+    """Which blocks have long bags, given their mentions, and the features and authors of the documents of all these.
 
-    >>> are_giant(np.array([1000, 2000, 2000, 6000]), np.array([10, 10, 10**6, 10**7])).tolist()
+    >>> have_long_bags(np.array([10, 10, 10]), np.array([1490, 1500, 900]), np.array([40, 40, 500])).tolist()
+    [False, True, True]
+    """
+    return (features >= mentions * LONG_BAG) | (authors >= mentions * MANY_AUTHORS)
+
+
+def are_giant(mentions: Integers, long: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which blocks are giant, given their mentions and whether they have long bags.
+
+    >>> are_giant(np.array([1000, 2000, 2000, 6000]), np.array([False, False, True, True])).tolist()
     [False, True, False, True]
     """
-    have_long_bags = document_features >= mentions * LONG_BAG
-    return mentions >= np.where(have_long_bags, GIANT_BLOCK_OF_LONG_BAGS, GIANT_BLOCK)
+    return mentions >= np.where(long, GIANT_BLOCK_OF_LONG_BAGS, GIANT_BLOCK)
 
 
 def are_giant_with_table(mentions: Integers) -> NDArray[np.bool_]:
@@ -387,7 +396,7 @@ def sweep(
     cluster, the merges occasionally end in several clusters again, because a conditional probability may fall when its
     condition grows. Such limits are too low to be useful, and the outcome with one cluster stands for them.
     """
-    from homonym.clustering.dense.blocks import ChosenBlocks, cluster_blocks, new_scratch
+    from homonym.clustering.dense.blocks import chosen_blocks, cluster_blocks, new_scratch
 
     mentions = np.diff(bags.block_start)
     steps = np.zeros(len(mentions), np.int64)
@@ -397,7 +406,7 @@ def sweep(
     if np.isfinite(highest):
         first = highest * limits(bags.block_start, settings.limit, frequencies.mentions)
     given = constraints or no_constraints()
-    chosen = ChosenBlocks(np.arange(len(mentions)), _constrained(bags, constraints), first)
+    chosen = chosen_blocks(np.arange(len(mentions)), _constrained(bags, constraints), first)
     scratch = new_scratch(inputs, chosen.number, len(frequencies.types), len(given.cannot_link_start) - 1)
     output = _new_output(bags, margins=False)
     lowest, label = cluster_blocks(inputs, model, given, chosen, False, ratio, scratch, output, steps)
@@ -583,12 +592,16 @@ def needed_bytes(
 
 
 def looked_up_bytes(mentions: int, types: int, occurrences: int, threads: int = 1) -> int:
-    """Memory in bytes that a block needs besides the table of documents, given the occurrences of its own bags."""
+    """Memory in bytes that a block needs besides the table of documents, given the occurrences of its own bags.
+
+    A giant block needs the sparse kernel's first, and the pairs of the clusters that are left after that.
+    """
     if not are_giant_with_table(np.array([mentions])).any():
         return dense_bytes(mentions, types)
     from homonym.clustering.sparse.giant_blocks import linear_bytes
+    from homonym.clustering.sparse.remaining_pairs import PAIR_BYTES
 
-    return linear_bytes(mentions, types, occurrences, threads, looks_up=True)
+    return linear_bytes(mentions, types, occurrences, threads, looks_up=True) + PAIR_BYTES
 
 
 def round_table(clustering: Clustering) -> dict[str, NDArray[np.generic]]:

@@ -29,12 +29,18 @@ class DocumentTable(NamedTuple):
 
 
 def pair_documents(
-    bags: Bags, frequencies: Frequencies, threads: int = 1, memory: Floats | None = None
-) -> DocumentTable:  # fmt: skip
+    bags: Bags,
+    frequencies: Frequencies,
+    threads: int = 1,
+    memory: Floats | None = None,
+    before: DocumentPairs | None = None,
+    kept: Integers | None = None,
+) -> DocumentTable:
     """The table of some documents, given as one block.
 
     It is in the given `memory`, at least `table_bytes`, and overwrites the table before it. New memory for each table
-    took a third of its time.
+    took a third of its time. If the pairs `before` are in the same memory and have the first documents at the
+    positions `kept`, in ascending order, these are not computed again.
     """
     from homonym.clustering.dense.cooccurrence import new_feature_scratch
     from homonym.clustering.dense.document_pairs import fill_rows, index_documents
@@ -46,9 +52,11 @@ def pair_documents(
     columns = len(kind) + 1
     S = np.empty(rows * columns) if memory is None else memory[: rows * columns]
     pairs = DocumentPairs(S.reshape(rows, columns), np.empty((documents, len(kind))), kind)
+    done = _keep_rows(before, kept, pairs) if before is not None and kept is not None else 0
     postings = index_documents(inputs, new_feature_scratch(len(bags.feature)))
     # Later rows are longer; these parts are about equal.
-    cuts = np.unique((documents * np.sqrt(np.linspace(0, 1, PARTS * threads + 1))).astype(np.int64)).tolist()
+    ends = np.sqrt(np.linspace(done**2, documents**2, PARTS * threads + 1))
+    cuts = np.unique(ends.round().astype(np.int64)).tolist()
 
     def fill(part: tuple[int, int]) -> None:
         fill_rows(*part, inputs, postings, pairs)
@@ -56,6 +64,22 @@ def pair_documents(
     for _ in map_in_order(fill, pairwise(cuts), threads):
         pass
     return DocumentTable(bags, frequencies, pairs)
+
+
+def _keep_rows(before: DocumentPairs, kept: Integers, pairs: DocumentPairs) -> int:
+    """Move the rows of documents that are kept to the beginning of the memory; returns how many there are.
+
+    Rows move towards the beginning, in order, so that none is overwritten before it has moved. A table with other types
+    has other columns.
+    """
+    if not np.array_equal(before.kind, pairs.kind):
+        return 0
+    old, new = before.S, pairs.S
+    pairs.n[: len(kept)] = before.n[kept]
+    for i in np.flatnonzero(kept != np.arange(len(kept))):
+        source = kept[i] * (kept[i] + 1) // 2
+        new[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2] = old[source + kept[: i + 1]]
+    return len(kept)
 
 
 def table_bytes(documents: int, types: int) -> int:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from homonym.clustering.agglomerative import are_giant
+from homonym.clustering.agglomerative import are_giant, have_long_bags
 from homonym.clustering.arrays import Bags, Frequencies, Integers, ranges, starts
 from homonym.collection import counting
 from homonym.collection.background import BackgroundUse
@@ -108,7 +108,15 @@ class Encoded:
 
     def giant_blocks(self) -> NDArray[np.bool_]:
         """Which blocks are clustered by the sparse kernel."""
-        return are_giant(np.diff(self.block_start), self.document_features)
+        return are_giant(np.diff(self.block_start), self.have_long_bags)
+
+    @cached_property
+    def have_long_bags(self) -> NDArray[np.bool_]:
+        """Which blocks have long bags. Authors that are no mentions do not count."""
+        document = self.mention_owner >> SLOT_BITS
+        authors = np.bincount(document)[document]
+        of_block = np.add.reduceat(authors, self.block_start[:-1]) if len(authors) else authors
+        return have_long_bags(np.diff(self.block_start), self.document_features, of_block)
 
     def gather(
         self, first_block: int, last_block: int, kept: NDArray[np.bool_], skipped: NDArray[np.bool_] | None = None

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.agglomerative import LONG_BAG, are_giant_with_table
+from homonym.clustering.agglomerative import are_giant_with_table
 from homonym.clustering.arrays import Floats, Integers, ranges
 from homonym.clustering.shared_documents import table_bytes
 from homonym.collection.encoded import Encoded
@@ -29,10 +29,24 @@ class SharedBatch(NamedTuple):
     """Some blocks in ascending order, and all documents of their mentions, by sequence.
 
     Documents of the same block are mostly near each other, so that the parts of the table that a block needs are, too.
+    The first ones are those that the batch before has at the positions `kept`, in ascending order.
     """
 
     blocks: Integers
     documents: Integers
+    kept: Integers
+
+    def after(self, before: SharedBatch) -> SharedBatch:
+        """The same batch, for which the table of the batch before is there.
+
+        >>> none = np.zeros(0, np.int64)
+        >>> one, other = (SharedBatch(none, np.array(documents), none) for documents in ([5, 3, 8], [9, 8, 5]))
+        >>> [part.tolist() for part in other.after(one)[1:]]
+        [[5, 8, 9], [0, 2]]
+        """
+        kept = np.flatnonzero(np.isin(before.documents, self.documents))
+        new = self.documents[~np.isin(self.documents, before.documents)]
+        return self._replace(documents=np.concatenate([before.documents[kept], new]), kept=kept)
 
     def places(self, documents: Integers) -> Integers:
         """The positions of some of the documents."""
@@ -55,7 +69,7 @@ def plan_sharing(encoded: Encoded, used: NDArray[np.bool_], memory: int) -> Shar
     copies of long bags. A giant block with more documents than a table can have is compared with whole bags.
     """
     sizes, features = np.diff(encoded.block_start), encoded.document_features
-    chosen = np.flatnonzero((sizes > 1) & (features >= LONG_BAG * sizes))
+    chosen = np.flatnonzero((sizes > 1) & encoded.have_long_bags)
     if not len(chosen) or (sizes * features)[chosen].sum() < MIN_PRODUCTS:
         return SharingPlan(used, [])
     meetings = _meetings(encoded, chosen)
@@ -68,8 +82,11 @@ def plan_sharing(encoded: Encoded, used: NDArray[np.bool_], memory: int) -> Shar
         return SharingPlan(types, [])
     if not fits.all():
         chosen, meetings = chosen[fits], _meetings(encoded, chosen[fits])
-    batches = _batches(chosen, meetings, most)
-    return SharingPlan(types, [batch for batch in batches if len(batch.documents) ** 2 <= saved[batch.blocks].sum()])
+    batches: list[SharedBatch] = []
+    for batch in _batches(chosen, meetings, most):
+        if len(batch.documents) ** 2 <= saved[batch.blocks].sum():
+            batches.append(batch.after(batches[-1]) if batches else batch)
+    return SharingPlan(types, batches)
 
 
 def _shared_types(used: NDArray[np.bool_], features: Floats, documents: int, memory: int) -> NDArray[np.bool_]:
@@ -100,6 +117,8 @@ class _Meetings(NamedTuple):
 
 # Blocks are added to a batch in this many steps at least.
 STEPS = 100
+# What a document of the last batch costs less than another one. With 0.9, batches are smaller; with 0, less is kept.
+KEPT_SHARE = 0.5
 
 
 class _BlocksAndDocuments(NamedTuple):
@@ -120,16 +139,18 @@ def _meetings(encoded: Encoded, chosen: Integers) -> _BlocksAndDocuments:
 def _batches(chosen: Integers, meetings: _BlocksAndDocuments, most: int) -> Iterator[SharedBatch]:
     """The chosen blocks, those with many documents in common together: at most `most` documents, or one block.
 
-    A batch begins with a block of average size. Blocks are added in ascending order of the share of their documents
-    that is new in the batch.
+    The first batch begins with a block of average size, the others with that whose documents the last batch has, as far
+    as possible. Blocks are added in ascending order of the share of their documents that is new in the batch; those of
+    the last batch count less, because a part of the table remains.
     """
     blocks_of, documents_of = meetings.blocks_of, meetings.documents_of
     number = np.diff(documents_of.start)
-    waiting = np.ones(len(chosen), np.bool_)
+    waiting, last = np.ones(len(chosen), np.bool_), np.zeros(len(meetings.sequence), np.bool_)
+    candidates = np.arange(len(chosen))
+    added = candidates[np.argsort(number, kind="stable")[[len(chosen) // 2]]]
     while waiting.any():
-        candidates = np.flatnonzero(waiting)
-        added = candidates[np.argsort(number[candidates], kind="stable")[[len(candidates) // 2]]]
         missing, inside = number.copy(), np.zeros(len(meetings.sequence), np.bool_)
+        in_last = np.bincount(blocks_of.partners(np.flatnonzero(last)), minlength=len(number))
         batch, documents = [], []
         while len(added):
             batch.append(added)
@@ -139,20 +160,27 @@ def _batches(chosen: Integers, meetings: _BlocksAndDocuments, most: int) -> Iter
             inside[new] = True
             documents.append(new)
             missing -= np.bincount(blocks_of.partners(new), minlength=len(missing))
-            added = _next_blocks(np.flatnonzero(waiting), missing, number, most - int(inside.sum()))
-        yield SharedBatch(chosen[np.sort(np.concatenate(batch))], meetings.sequence[np.concatenate(documents)])
+            in_last -= np.bincount(blocks_of.partners(new[last[new]]), minlength=len(missing))
+            share = (missing - KEPT_SHARE * in_last) / number
+            added = _next_blocks(np.flatnonzero(waiting), missing, share, most - int(inside.sum()))
+        yield SharedBatch(
+            chosen[np.sort(np.concatenate(batch))], meetings.sequence[np.concatenate(documents)], np.zeros(0, np.int64)
+        )
+        last, candidates = inside, np.flatnonzero(waiting)
+        in_last = np.bincount(blocks_of.partners(np.flatnonzero(last)), minlength=len(number))
+        added = candidates[np.argsort(1 - in_last[candidates] / number[candidates], kind="stable")[:1]]
 
 
-def _next_blocks(waiting: Integers, missing: Integers, number: Integers, room: int) -> Integers:
+def _next_blocks(waiting: Integers, missing: Integers, share: Floats, room: int) -> Integers:
     """The blocks with the smallest share of new documents: all that have none, or as many as there is room for."""
     complete: Integers = waiting[missing[waiting] == 0]
     if len(complete):
         return complete
-    share = missing[waiting] / number[waiting]
     step = 1 + len(waiting) // STEPS
-    best = waiting[np.argsort(share, kind="stable")[:step]]
-    fitting: Integers = best[np.cumsum(missing[best]) <= room]
-    return fitting
+    fitting = waiting[missing[waiting] <= room]
+    best = fitting[np.argsort(share[fitting], kind="stable")[:step]]
+    found: Integers = best[np.cumsum(missing[best]) <= room]
+    return found
 
 
 def _most_documents(memory: int, types: int) -> int:

@@ -29,8 +29,8 @@ from homonym.clustering.agglomerative import (
     looked_up_bytes,
     needed_bytes,
 )
-from homonym.clustering.arrays import Bags, Floats, Integers, ReusedMemory, aligned_memory, starts
-from homonym.clustering.shared_documents import pair_documents, share_documents, table_bytes
+from homonym.clustering.arrays import Bags, DocumentPairs, Floats, Integers, ReusedMemory, aligned_memory, starts
+from homonym.clustering.shared_documents import DocumentTable, pair_documents, share_documents, table_bytes
 from homonym.collection import counting
 from homonym.collection.author_summaries import ResultMembers, load_facts, write_author_summaries
 from homonym.collection.background import BackgroundUse, add_background
@@ -829,11 +829,14 @@ class _Clusterer:
                 mentions = batch.mentions - int(np.diff(self.encoded.block_start)[blocks[skipped]].sum())
                 self.progress.complete(batch.first, mentions)
                 yield blocks, skipped, clustering
-            memory = self._table_memory()
+            memory, pairs = self._table_memory(), None
             for shared in self.sharing.batches:
-                for part, clustering in self._cluster_shared(shared, memory):
-                    advance(len(clustering.label))
+                table = self._table(shared, memory, pairs)
+                pairs = table.pairs
+                for part, clustering in self._cluster_shared(shared, table):
+                    self.progress.complete(int(part[0]), len(clustering.label))
                     yield part, np.zeros(len(part), np.bool_), clustering
+                del table  # the bags of the documents, before those of the next ones are gathered
         remove_rounds(self.engine.work)
         self.engine.note_damage("cluster", self.damaged)
 
@@ -883,13 +886,18 @@ class _Clusterer:
         largest = max((table_bytes(len(batch.documents), types) for batch in self.sharing.batches), default=0)
         return aligned_memory(largest // 8)
 
-    def _cluster_shared(self, batch: SharedBatch, memory: Floats) -> Iterator[tuple[Integers, Clustering]]:
-        """Compute the table of a batch and cluster its blocks, each giant one on all threads."""
-        encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
-        bags = encoded.gather_documents(batch.documents, self.sharing.types)
-        table = pair_documents(bags, encoded.frequencies, self.engine.threads, memory)
+    def _table(self, batch: SharedBatch, memory: Floats, before: DocumentPairs | None) -> DocumentTable:
+        """The table of a batch, given the pairs of the batch before it, which are overwritten."""
+        bags = self.encoded.gather_documents(batch.documents, self.sharing.types)
+        return pair_documents(bags, self.encoded.frequencies, self.engine.threads, memory, before, batch.kept)
 
-        def work(blocks: Integers, threads: int = 1) -> Clustering:
+    def _cluster_shared(self, batch: SharedBatch, table: DocumentTable) -> Iterator[tuple[Integers, Clustering]]:
+        """Cluster the blocks of a batch. Giant ones are first; each has all threads, and small blocks run beside it."""
+        encoded, sizes = self.encoded, np.diff(self.encoded.block_start)
+        are_giant = are_giant_with_table(sizes[batch.blocks])
+        giant, others = batch.blocks[are_giant], batch.blocks[~are_giant]
+
+        def work(blocks: Integers) -> Clustering:
             mentions, own_sizes = mentions_of(encoded, blocks)
             block_start = starts(own_sizes)
             document = batch.places(encoded.mention_owner[mentions] >> SLOT_BITS)
@@ -903,16 +911,15 @@ class _Clusterer:
                 hypothetical=self.trace,
                 margins=self.margins,
                 shared=share_documents(table, block_start, document, *own_names),
-                threads=threads,
+                threads=self.engine.threads,
+                advance=partial(self.progress.within, int(blocks[0])),
                 memory=self._thread_memory(),
             )
 
-        giant = are_giant_with_table(sizes[batch.blocks])
-        for block in batch.blocks[giant, None]:
-            self.engine.stages.note("cluster", batches=1)
-            yield block, work(block, self.engine.threads)
-        others = batch.blocks[~giant]
-        parts = parts_of(others, sizes[others], ALONE_PAIRS)
+        parts = [
+            *giant[np.argsort(-sizes[giant], kind="stable")][:, None],
+            *parts_of(others, sizes[others], ALONE_PAIRS),
+        ]
         yield from self._map(work, parts, lambda blocks: int(sizes[blocks].max()))
 
     def _plan(self) -> list[BlockBatch]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Integers, KernelInput, KernelOutput, Margins, Merges, Model, ReusedMemory
+from homonym.clustering.arrays import Floats, Integers, KernelInput, KernelOutput, Margins, Merges, Model, ReusedMemory
 from homonym.clustering.compiling import compiled, inlined, internal
 from homonym.clustering.dense.cooccurrence import (
     Cooccurrence,
@@ -107,11 +108,21 @@ def new_scratch(
 
 
 class ChosenBlocks(NamedTuple):
-    """The blocks to cluster, and for each block whether constraints apply to it, and its limit."""
+    """The blocks to cluster, and for each block whether constraints apply to it, and its limit.
+
+    If `size` is not empty, the only block consists of clusters with these numbers of mentions instead of mentions. Then
+    the scratch arrays already have their S, n, chance levels and cannot-links.
+    """
 
     number: Any
     constrained: Any
     limit: Any
+    size: Any
+
+
+def chosen_blocks(number: Integers, constrained: NDArray[np.bool_], limit: Floats) -> ChosenBlocks:
+    """Some blocks of mentions."""
+    return ChosenBlocks(number, constrained, limit, np.zeros(0))
 
 
 @internal
@@ -129,18 +140,23 @@ def _fill_names(first, last, inputs, names):
 
 
 @inlined
-def _fill_mentions(first, last, inputs, model, scratch):
+def _fill_mentions(first, last, inputs, model, size, scratch):
     """Fill S and n of the mentions of a block, and their chance levels; returns the model of the block."""
-    m = last - first
-    fill_cooccurrence(first, last, inputs, model.within, scratch.features, scratch.mentions)
-    # Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
-    if model.chance_limit > 0.0 and not model.within:
-        fill_chance_levels(m, scratch.mentions, model, scratch.level)
-    return block_model(m, scratch.mentions.n, model)
+    m = mentions = last - first
+    if size.size == 0:
+        fill_cooccurrence(first, last, inputs, model.within, scratch.features, scratch.mentions)
+        # Frequencies of one block alone have nothing outside of it, so there is no chance limit within blocks.
+        if model.chance_limit > 0.0 and not model.within:
+            fill_chance_levels(m, scratch.mentions, model, scratch.level)
+    else:
+        mentions = 0
+        for x in range(m):
+            mentions += int(size[x])
+    return block_model(m, mentions, scratch.mentions.n, model)
 
 
 @inlined
-def _start(first, model, constraints, constrained, named, scratch, m, merges):
+def _start(first, model, constraints, constrained, named, size, scratch, m, merges):
     """Make every must-link group a cluster, and every other mention; returns the numbers of clusters and of merges."""
     partition, sums, K, done, pairs = scratch.partition, scratch.sums, m, 0, m * (m - 1) // 2
     if scratch.copied:
@@ -148,10 +164,10 @@ def _start(first, model, constraints, constrained, named, scratch, m, merges):
     copy_rows(m, scratch.mentions.n, sums.n)
     for x in range(m):
         sums.level[x] = scratch.level[x]
-        sums.size[x] = 1.0
+        sums.size[x] = 1.0 if size.size == 0 else size[x]
         partition.parent[x] = x
         partition.alive[x] = x
-    if constrained:
+    if constrained and size.size == 0:
         fill_cannot_links(constraints.profile[first : first + m], constraints, scratch.links)
         group = constraints.group[first : first + m]
         done = join_must_links(group, scratch.links.pair, partition.parent, partition.alive[:m], merges)
@@ -161,7 +177,7 @@ def _start(first, model, constraints, constrained, named, scratch, m, merges):
 
 
 @inlined
-def _merge(first, model, constraints, constrained, named, limit, hypothetical, scratch, label, merges):
+def _merge(first, model, constraints, constrained, named, limit, hypothetical, size, scratch, label, merges):
     """Merge the mentions of one block round by round, given S, n and, if `named`, names, which are overwritten.
 
     Returns the number of rounds until convergence; whether a pair that may be joined is left then; the highest score
@@ -171,7 +187,7 @@ def _merge(first, model, constraints, constrained, named, limit, hypothetical, s
     m, partition = label.size, scratch.partition
     pair = scratch.links.pair[: scratch.links.pair.size if constrained else 0]
     alive, changed = partition.alive, partition.changed
-    K, done = _start(first, model, constraints, constrained, named, scratch, m, merges)
+    K, done = _start(first, model, constraints, constrained, named, size, scratch, m, merges)
     step, rounds, unfinished, refused, blurred = 0, -1, False, -np.inf, 0.0
     while K > 1:
         best, rounding = score_clusters(
@@ -221,7 +237,7 @@ def cluster_blocks(inputs, model, constraints, chosen, hypothetical, ratio, scra
     labels, labelled = np.empty(4 * output.label.size + 1 if sweeping else 1, np.int32), 0
     for b in chosen.number:
         first, last = inputs.block_start[b], inputs.block_start[b + 1]
-        here = _fill_mentions(first, last, inputs, model, scratch)
+        here = _fill_mentions(first, last, inputs, model, chosen.size, scratch)
         own_merges = Merges(
             merges.round[first:last], merges.left[first:last], merges.right[first:last], merges.score[first:last]
         )  # fmt: skip
@@ -229,8 +245,8 @@ def cluster_blocks(inputs, model, constraints, chosen, hypothetical, ratio, scra
         while not last_one:
             named = _fill_names(first, last, inputs, scratch.names)
             output.rounds[b], unfinished, refused, rounding = _merge(
-                first, here, constraints, chosen.constrained[b], named, limit, hypothetical, scratch, own_label,
-                own_merges,
+                first, here, constraints, chosen.constrained[b], named, limit, hypothetical, chosen.size, scratch,
+                own_label, own_merges,
             )  # fmt: skip
             last_one = not sweeping or not unfinished or limit == 0.0 or refused <= 0.0
             if sweeping:

@@ -124,12 +124,12 @@ def combine_names(K, label, name, factor):
 
 
 @inlined
-def block_model(m, n, model):
-    """The model of one block of m mentions, which is its own collection if `within`.
+def block_model(m, mentions, n, model):
+    """The model of one block, which is its own collection if `within`, given n of its m mentions, or clusters of them.
 
     Overwrites `model.mass` and `model.expected`.
     """
-    N = float(m) if model.within else model.N
+    N = float(mentions) if model.within else model.N
     for t in range(model.weight.size):
         if model.within:
             model.mass[t] = 0.0
@@ -141,7 +141,7 @@ def block_model(m, n, model):
             if model.joint:
                 model.expected[t] /= model.mass[t] + N * model.epsilon
     return Model(
-        model.weight, model.mass, model.expected, N, float(m), model.epsilon,
+        model.weight, model.mass, model.expected, N, float(mentions), model.epsilon,
         model.gamma, model.chance_limit, model.use_max, model.joint, model.within,
     )  # fmt: skip
 

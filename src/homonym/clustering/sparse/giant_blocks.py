@@ -4,6 +4,9 @@ No pair of clusters is stored. A cluster is the sum of its bags, so its scores w
 index, and only its few best partners are kept. After a round, the rows of the new clusters are computed, and the new
 clusters are offered to the lists of the others. A cluster that has lost all listed partners is computed again, unless
 the floor of its list shows that it has no partner above the limit.
+
+If documents are looked up, bags are long, and each row is costly: as soon as few clusters are left, their pairs are
+stored after all (`remaining_pairs`).
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from homonym.clustering.arrays import Constraints, Floats, Integers, Margins, Merges
+from homonym.clustering.arrays import Constraints, Floats, Integers, Margins, Merges, ReusedMemory
 from homonym.clustering.dense.merging import descending_order
 from homonym.clustering.dense.scoring import Names, combine_names
 from homonym.clustering.reference import ROUNDING, exceeds
@@ -332,6 +335,11 @@ class Agglomeration:
             for offers in self.threads.offers:
                 accept(offers, partners)
 
+    def drop_cached_rows(self) -> None:
+        """Release the memory of cached rows; rows must not be computed after that."""
+        self.cache = RowCache(self.K, self.block.types, 0)
+        self.state = self.state._replace(cached=self.cache.rows)
+
     def join(self, threshold: float, rounding: float) -> None:
         """Join all pairs that are best of row and column and exceed the threshold."""
         bests = Bests(self._bests(ROW), self._bests(COLUMN), threshold, rounding)
@@ -405,12 +413,15 @@ def cluster_giant(
     threads: int = 1,
     advance: Callable[[int], None] | None = None,
     store: RoundStore | None = None,
+    memory: ReusedMemory | None = None,
 ) -> int:
     """Cluster one block: fill labels and merges, and return the number of rounds until convergence.
 
     `advance` is called with the number of merges of each round. If `store` has a snapshot of this block, merging
-    resumes from there.
+    resumes from there. If pairs are stored in the end, they are in `memory`, if given.
     """
+    from homonym.clustering.sparse.remaining_pairs import are_few, merge_remaining
+
     advance = advance or (lambda _: None)
     process = Agglomeration(block, constraints, merges)
     key = content_key(block, constraints, limit, hypothetical=hypothetical) if store else ""
@@ -420,6 +431,13 @@ def cluster_giant(
             step, rounds = process.restore(with_arrays(process.snapshot(label, 0, 0), arrays), label)
             advance(process.done)
         while process.left > 1:
+            if block.looks_up and are_few(process.left, block.types):
+                before = process.done
+                more, found = merge_remaining(process, limit, step, hypothetical=hypothetical, memory=memory)
+                advance(process.done - before)
+                if rounds < 0:
+                    rounds, label[:] = step + more, found
+                break
             rounding = process.update_partners(limit)
             threshold = limit
             if not exceeds(process.best(), limit, rounding):

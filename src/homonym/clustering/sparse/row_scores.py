@@ -270,6 +270,28 @@ def _mark_cannot_links(c, members, links, scratch):
         x = members.following[x]
 
 
+@compiled
+def fill_pairs(rows, number, state, scratch, S, linked):
+    """Fill S of the pairs of some clusters with earlier ones, and which of these pairs are cannot-links.
+
+    Both are triangles of the clusters in use, at the positions `number`; `linked` is empty without cannot-links.
+    """
+    items, size, whole = state.items, state.clusters.size, scratch.whole
+    for c in rows:
+        whole[:, : size.size] = 0.0
+        _complete_row(items.first[c], state, scratch, whole)
+        _mark_cannot_links(c, state.members, state.links, scratch)
+        before = number[c] * (number[c] - 1) // 2
+        for d in range(c):
+            if size[d] == 0.0:
+                continue
+            at = before + number[d]
+            for t in range(S.shape[1]):
+                S[at, t] = whole[t, d]
+            if linked.size > 0:
+                linked[at] = scratch.mark[d] == scratch.token[0]
+
+
 @internal
 def _joint_chance(n_c, n_d, size_d, model):
     """The chance term of the joint score(C,D)."""
