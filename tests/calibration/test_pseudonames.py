@@ -690,6 +690,15 @@ def test_limit_leaves_the_default_where_pseudonames_are_clear(f1: list[float], c
     assert scores_with_f1(f1).expected() == choice
 
 
+def test_no_limit_above_a_lowered_start_is_chosen() -> None:
+    """Neither the limit nor its spread, although pseudo-names speak for higher ones."""
+    scores = scores_with_f1([0.9 + 0.005 * step for step in range(21)])
+    assert scores.expected() > scores.start() == 10
+    found = scores.result(scores.start(), Settings(), people=5, highest=scores.start())
+    assert found.spread is not None
+    assert found.limit == found.spread[1] == Settings().limit
+
+
 def test_few_pseudonames_move_the_limit_less() -> None:
     f1 = [0.9 + 0.002 * step for step in range(21)]
     default = 10

@@ -182,3 +182,26 @@ def test_page_and_log_of_a_new_epoch_name_problems_by_the_files_of_users(
     assert "records.jsonl" not in page
     assert "first.jsonl, line 3" in page
     assert "new.jsonl, line 2" in page
+
+
+def test_copies_that_an_epoch_does_not_merge_are_not_counted(tmp_path: Path) -> None:
+    """A new record connects two old documents; only a rebuild merges them."""
+    documents = [document(number) for number in range(12)]
+    documents[1] = documents[0] | {"id": "D0001", "ids": {"pmid": "12345"}, "year": documents[0]["year"] + 3}
+    documents[0]["ids"] = {"doi": "10.1000/a"}
+    link = documents[0] | {"id": "D0099", "ids": {"doi": "10.1000/a", "pmid": "12345"}}
+    result = tmp_path / "result"
+    disambiguate(write_documents(tmp_path / "first.jsonl", documents), result, SETTINGS)
+    update(result, write_documents(tmp_path / "new.jsonl", [link]), keep_epoch=True)
+
+    def copies() -> int:
+        count: int = orjson.loads((result / LOG).read_bytes())["summary"]["problems"]["counts"]["duplicate"]
+        return count
+
+    counts = [copies()]
+    for _ in range(2):
+        update(result, recalibrate=True)
+        counts.append(copies())
+    assert len({*counts}) == 1
+    update(result, mode="rebuild")
+    assert copies() == counts[0] + 1

@@ -270,8 +270,9 @@ class LimitCalibrator:
                     chance_limit=self.settings.chance_limit, name_trust=self.settings.name_trust,
                 )  # fmt: skip
             scores = self._measure(drawn, limit, HIGHEST)
-            choice = min(scores.expected(), scores.default()) if is_lowered else scores.expected()
-            found = scores.result(choice, self.settings, len(self.pool.sizes), self._target)
+            highest = scores.start() if is_lowered else len(scores.factors) - 1
+            choice = min(scores.expected(), highest)
+            found = scores.result(choice, self.settings, len(self.pool.sizes), self._target, highest)
             before, limit = limit, found.limit
             if _is_close(limit, before):
                 self.advance(left * ROUND)
@@ -380,8 +381,8 @@ class LimitScores:
         """The column of the posterior mean of the limit."""
         return self._expected(np.ones(len(self.seed), bool))
 
-    def default(self) -> int:
-        """The column of the default limit, or of the highest one if all are lower."""
+    def start(self) -> int:
+        """The column of the limit at which calibration starts, or of the highest one if all are lower."""
         return int(np.searchsorted(self.factors, 1.0, side="right")) - 1
 
     def lowest_with_precision(self, target: float) -> int:
@@ -394,14 +395,20 @@ class LimitScores:
         last = self._posterior(np.ones(len(self.seed), bool))[-1]
         return bool(last > PROBABLE and self.factors[-1] * STEP**2 > highest)
 
-    def result(self, choice: int, settings: Settings, people: int, target: float | None = None) -> CalibratedLimit:
-        """The limit of a column, with its scores; `target` is the precision that it was chosen for."""
+    def result(
+        self, choice: int, settings: Settings, people: int, target: float | None = None, highest: int | None = None
+    ) -> CalibratedLimit:
+        """The limit of a column, with its scores.
+
+        `target` is the precision that it was chosen for, and `highest` the last column that may be chosen.
+        """
         precision, recall, f1 = (float(values[choice]) for values in self._means(np.ones(len(self.seed), bool)))
         spread, why = None, None
         if target is None:
             by_seed = [self._expected(self.seed == seed) for seed in np.unique(self.seed)]
             # All draws together are more evidence than each, so their mean may be further from the prior.
-            low, high = (float(self.factors[column]) for column in (min(choice, *by_seed), max(choice, *by_seed)))
+            last = max(choice, *by_seed) if highest is None else min(highest, max(choice, *by_seed))
+            low, high = (float(self.factors[column]) for column in (min(choice, *by_seed), last))
             spread = settings.limit.scaled(low), settings.limit.scaled(high)
         elif precision < target:
             why = f"a precision of {target:g} is out of reach, the highest on pseudo-names is {precision:.3f}"
@@ -459,13 +466,17 @@ def _weights(names: Integers) -> Floats:
 
 
 def _factors(curves: LimitCurves, default: Floats, highest: float) -> Floats:
-    """Multiples of the default limits up to the highest, over the range in which the result changes, and 1.
+    """Multiples of the default limits up to the highest, over the range in which the result changes.
+
+    1 is among them, unless all changes, or the highest, are below.
 
     Where nothing changes up to a high limit, the lower ones are as good, and the default is the best guess.
 
     >>> only_above = LimitCurves(1000, np.array([4]), np.array([0, 2]), np.array([8.0, 0.0]), np.ones(2), np.ones(2))
     >>> _factors(only_above, np.array([1.0]), highest=1.2).round(2)
     array([1.  , 1.1 , 1.21])
+    >>> _factors(only_above, np.array([10.0]), highest=0.5).round(2)
+    array([0.47, 0.51])
     """
     ratio = curves.lowest / np.repeat(default, np.diff(curves.start))
     changes = ratio > 0
@@ -474,4 +485,4 @@ def _factors(curves: LimitCurves, default: Floats, highest: float) -> Floats:
     last_change = np.full(len(curves), ratio[changes].max())
     np.minimum.at(last_change, np.repeat(np.arange(len(curves)), np.diff(curves.start))[changes], ratio[changes])
     low, high = np.log([np.quantile(last_change, STILL_CHANGING), min(ratio[changes].max(), highest)]) / np.log(STEP)
-    return np.power(STEP, np.arange(np.floor(min(low, 0.0)), np.ceil(high) + 1))
+    return np.power(STEP, np.arange(np.floor(min(low, high, 0.0)), np.ceil(high) + 1))

@@ -21,10 +21,10 @@ from homonym.settings import Settings
 
 # Number of people that are clustered, and maximum number of mentions of each.
 PEOPLE, MENTIONS = 100, 50
-# A limit keeps people together if recall is at least the first number, and if at twice the limit it is still the second
-# share of that.
+# A limit keeps people together if recall is at least the first number, and if recall at twice the limit is at least the
+# second number times this recall.
 WANTED_RECALL, STEADY = 0.35, 0.8
-# Otherwise lower limits are tried, as many for each halving, and as many in all.
+# Otherwise lower limits are tried: this many per halving, at most this many in all.
 STEPS_PER_HALVING, MAX_STEPS = 3, 30
 # Seed of the people and the mentions.
 SEED = 0

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 #: Minimum number of mentions of a block that is clustered by the sparse kernel, which stores no pairs. It is as fast
 #: from about 1,000 on, and three to six times as fast at 2,400, where pairs need 220 MiB; but runs without such a block
-#: need not compile it. The size alone decides, so that the same input always takes the same path.
+#: need not compile it. Threads and memory do not decide, so that the same input always takes the same path.
 GIANT_BLOCK = 1500
 #: Mean number of features, or of authors, of the documents of a block from which on bags are long, as in papers with a
 #: hundred authors. Then a row of the sparse kernel is long, too, above all if the same people write together for years,

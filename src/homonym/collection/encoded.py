@@ -112,7 +112,11 @@ class Encoded:
 
     @cached_property
     def have_long_bags(self) -> NDArray[np.bool_]:
-        """Which blocks have long bags. Authors that are no mentions do not count."""
+        """Which blocks have long bags.
+
+        Only mentions of the loaded blocks count as authors: where some blocks are loaded, as in updates and on Spark,
+        features decide alone, and a block may be clustered by another kernel than in a run on one machine.
+        """
         document = self.mention_owner >> SLOT_BITS
         authors = np.bincount(document)[document]
         of_block = np.add.reduceat(authors, self.block_start[:-1]) if len(authors) else authors

@@ -411,9 +411,9 @@ def open_engine(run: Run) -> Iterator[AnyEngine]:
 
 
 @contextmanager
-def open_local_engine(run: Run, *, is_short: bool = False) -> Iterator[LocalEngine]:
-    """The local engine, for commands that need more than the common steps; `is_short` as in `work_directory`."""
-    opened = _open_work_directory(run, is_short=is_short)
+def open_local_engine(run: Run, *, discards_on_error: bool = False) -> Iterator[LocalEngine]:
+    """The local engine, for commands that need more than the common steps; see `work_directory` for the option."""
+    opened = _open_work_directory(run, discards_on_error=discards_on_error)
     with opened as work, _open_rejects(run) as rejects, plain_path(work.path) as folder:
         yield _local_engine(run, work, folder, rejects)
 
@@ -432,11 +432,11 @@ def _open_rejects(run: Run) -> AbstractContextManager[IO[bytes] | None]:
 
 
 @contextmanager
-def _open_work_directory(run: Run, *, is_short: bool = False) -> Iterator[WorkDirectory]:
+def _open_work_directory(run: Run, *, discards_on_error: bool = False) -> Iterator[WorkDirectory]:
     """A locked work directory with a log in it; failures of the machine become one sentence."""
     path = run.work_place
     place = path.parent if path else Path(tempfile.gettempdir())
-    directory = _work_directory(run, path, is_short=is_short)
+    directory = _work_directory(run, path, discards_on_error=discards_on_error)
     with machine_failures(place), directory as work, _logged(run, work), machine_failures(place):
         yield work
 
@@ -446,10 +446,10 @@ def _work_place(files: RunFiles, work: Path | None) -> Path | None:
     return work or (files.result.parent / f".{files.result.name}.work" if files.result else None)
 
 
-def _work_directory(run: Run, path: Path | None, *, is_short: bool) -> AbstractContextManager[WorkDirectory]:
+def _work_directory(run: Run, path: Path | None, *, discards_on_error: bool) -> AbstractContextManager[WorkDirectory]:
     if path is None:
         return temporary_work_directory()
-    return work_directory(path, lasting=path == run.work, warnings=run.warnings, is_short=is_short)
+    return work_directory(path, lasting=path == run.work, warnings=run.warnings, discards_on_error=discards_on_error)
 
 
 @contextmanager

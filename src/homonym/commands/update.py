@@ -135,7 +135,7 @@ def update(
             resources=replace(resources, engine="local") if resources else None, listener=listener,
             files=RunFiles.of(folder, directories=[folder], is_directory=True), needs_input=False,
         )  # fmt: skip
-        with open_local_engine(run, is_short=True) as engine, memory_given_back():
+        with open_local_engine(run, discards_on_error=True) as engine, memory_given_back():
             task = _Task(folder, mode, recalibrate, keep_epoch, resources, state)
             try:
                 return _update(run, engine, task, removed)

@@ -101,7 +101,7 @@ class NewRecords(NamedTuple):
 
 def take_files(fresh: Path, folder: Path, new: NewRecords) -> None:
     """Let a copy of a result have the files of a new run, except those that the run does not know."""
-    _keep_files_in_log(fresh, folder, new)
+    _keep_files_in_log(fresh, folder, new, merges=True)
     for name in (NEW_FEATURES, UNDECIDED, CONFLICTS, VARIANTS, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     _keep_record_ids(folder, fresh)
@@ -112,7 +112,7 @@ def take_files(fresh: Path, folder: Path, new: NewRecords) -> None:
 
 def take_epoch(fresh: Path, folder: Path, new: NewRecords) -> None:
     """Let a copy of a result have what a new run has counted and calibrated, and none of its authors."""
-    _keep_files_in_log(fresh, folder, new)
+    _keep_files_in_log(fresh, folder, new, merges=False)
     for name in (NEW_FEATURES, CONFIDENCE):
         (folder / name).unlink(missing_ok=True)
     for name in (FREQUENCIES, MASSES, NAMES, SETTINGS, LOG, CONFIDENCE):
@@ -131,10 +131,11 @@ def _take_bags(fresh: Path, folder: Path) -> None:
         recompute_bags(folder, folder)
 
 
-def _keep_files_in_log(fresh: Path, folder: Path, new: NewRecords) -> None:
+def _keep_files_in_log(fresh: Path, folder: Path, new: NewRecords, *, merges: bool) -> None:
     """Let the log of a new run name the files of users: those of the result before, and those of the update.
 
-    The run itself has read a temporary file, and has found the problems of old records again.
+    The run itself has read a temporary file, and has found the problems of old records again. The copies that it has
+    found count if it `merges` them.
     """
     log = orjson.loads((fresh / LOG).read_bytes())
     try:
@@ -145,7 +146,7 @@ def _keep_files_in_log(fresh: Path, folder: Path, new: NewRecords) -> None:
         before, outputs, formats, problems = [], [], {}, {"counts": {}, "first": []}
     files = {str(one["file"]): one for one in (*before, *new.inputs)}
     log |= {"inputs": list(files.values()), "outputs": outputs}
-    merged = log["summary"]["problems"]["counts"].get("duplicate", 0)
+    merged = log["summary"]["problems"]["counts"].get("duplicate", 0) if merges else 0
     log["summary"] |= {"formats": formats, "problems": _with_problems(problems, new.problems, merged)}
     write_json(fresh / LOG, log)
 

@@ -58,8 +58,8 @@ from homonym.corpus.update_plan import (
     authors_of_mentions,
     batches_of_blocks,
     mean_confidence,
+    new_rows,
     nullable_rows,
-    rows_without_authors,
     undecided_rows,
     without_decisions,
     years_of,
@@ -106,10 +106,9 @@ def _lost_authors(leaving: pa.Table, renamed: Mapping[str, str], rows: pa.Table)
 
 def _rows_of_new_documents(plan: UpdatePlan) -> pa.Table:
     """The rows of the mentions of new and changed documents; they have no author yet."""
-    if not len(plan.changes.rows):
-        return nullable_rows(MENTION_ROWS.empty_table())
-    add_features(plan.statistics, plan.new_part["features"])
-    return rows_without_authors(plan.new_part["mentions"])
+    if len(plan.changes.rows):
+        add_features(plan.statistics, plan.new_part["features"])
+    return new_rows(plan)
 
 
 def _decided_blocks(plan: UpdatePlan, new: pa.Table) -> set[str]:

@@ -84,11 +84,11 @@ class WorkDirectory:
 
 @contextmanager
 def work_directory(
-    path: Path, *, lasting: bool = False, warnings: list[str] | None = None, is_short: bool = False
+    path: Path, *, lasting: bool = False, warnings: list[str] | None = None, discards_on_error: bool = False
 ) -> Iterator[WorkDirectory]:
     """Lock a directory and work in it; it is removed afterwards, unless it is `lasting` or the run fails.
 
-    A run that `is_short` leaves little work only if it is interrupted, and not on a full disk, for example.
+    A run that `discards_on_error`, as on a full disk, leaves little work only if it is interrupted.
 
     An exception that leaves work behind gets a note that says so. If the directory has files that are not ours, it
     stays, and a warning says so.
@@ -97,7 +97,7 @@ def work_directory(
     try:
         yield directory
     except BaseException as broken:
-        if lasting or directory.resumed or _is_worth_keeping(directory, broken, is_short=is_short):
+        if lasting or directory.resumed or _is_worth_keeping(directory, broken, discards_on_error=discards_on_error):
             broken.add_note(directory.kept_message)
         else:
             directory.remove()
@@ -118,8 +118,8 @@ def temporary_work_directory() -> Iterator[WorkDirectory]:
         yield WorkDirectory(Path(path))
 
 
-def _is_worth_keeping(directory: WorkDirectory, broken: BaseException, *, is_short: bool) -> bool:
-    is_soon_repeated = isinstance(broken, HomonymError if is_short else InputError | SettingsError)
+def _is_worth_keeping(directory: WorkDirectory, broken: BaseException, *, discards_on_error: bool) -> bool:
+    is_soon_repeated = isinstance(broken, HomonymError if discards_on_error else InputError | SettingsError)
     return bool(Manifest(directory.path)) and (not is_soon_repeated or directory.bytes() >= WORTH_KEEPING)
 
 

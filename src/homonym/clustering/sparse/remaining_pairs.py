@@ -27,14 +27,14 @@ from homonym.clustering.sparse.row_scores import RowScratch, fill_pairs
 if TYPE_CHECKING:
     from homonym.clustering.sparse.giant_blocks import Agglomeration
 
-#: Maximum memory for the pairs of the clusters that are left: those of 3,300 clusters with eight feature types.
-PAIR_BYTES = 1 << 29
+#: Maximum memory for the pairs of the clusters that are left: those of 2,300 clusters with eight feature types.
+PAIR_BYTES = 1 << 28
 
 
 def are_few(clusters: int, types: int) -> bool:
     """Whether the pairs of some clusters can be stored.
 
-    >>> are_few(3300, 8), are_few(3400, 8), are_few(4000, 4)
+    >>> are_few(2300, 8), are_few(2400, 8), are_few(2800, 4)
     (True, False, True)
     """
     from homonym.clustering.agglomerative import dense_bytes
@@ -46,17 +46,15 @@ def merge_remaining(
     process: Agglomeration, limit: float, step: int, *, hypothetical: bool, memory: ReusedMemory | None
 ) -> tuple[int, Integers]:
     """Merge what is left after `step` rounds; returns how many more rounds converge, and the labels."""
+    process.drop_cached_rows()  # before there is another reference to them
     state, block = process.state, process.block
     alive = np.flatnonzero(state.clusters.size > 0)
     number = np.cumsum(state.clusters.size > 0) - 1
-    process.drop_cached_rows()
     inputs, constrained = _inputs(process, alive), len(state.links.cannot_link) > 0
     chosen = ChosenBlocks(
         np.zeros(1, np.int64), np.array([constrained]), np.array([limit]), state.clusters.size[alive]
     )  # fmt: skip
-    scratch = new_scratch(
-        inputs, chosen.number, block.types, int(constrained), copied=False, memory=memory
-    )  # fmt: skip
+    scratch = new_scratch(inputs, chosen.number, block.types, int(constrained), copied=False, memory=memory)
     _fill_scratch(process, alive, number, scratch)
     output = _new_output(len(alive))
     cluster_blocks(
@@ -94,9 +92,7 @@ def _new_output(clusters: int) -> KernelOutput:
     return KernelOutput(np.zeros(clusters, np.int32), np.zeros(1, np.int32), merges, margins)
 
 
-def _append_merges(
-    process: Agglomeration, smallest: NDArray[np.int64], step: int, merges: Merges
-) -> None:  # fmt: skip
+def _append_merges(process: Agglomeration, smallest: NDArray[np.int64], step: int, merges: Merges) -> None:
     """Append the merges of clusters, given their smallest mentions, which took place after `step` rounds."""
     made = int((merges.round > 0).sum())
     to = slice(process.done, process.done + made)

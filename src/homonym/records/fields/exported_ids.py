@@ -8,6 +8,7 @@ some format are percent-encoded.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote_plus, unquote_plus
 
@@ -74,10 +75,15 @@ def listed_affiliation(text: str) -> str:
 def written_affiliations(texts: Iterable[str]) -> str:
     """Those of some affiliations that a list changes, as text; an empty text if there is none.
 
-    >>> written_affiliations(["MIT", "Dept A; Univ X"])
-    'Dept+A%3B+Univ+X'
+    Of two affiliations that a list makes equal, neither is written: it could not be told which one an author has.
+
+    >>> written_affiliations(["MIT", "Dept A; Univ X"]), written_affiliations(["Lab B; Y", "Lab B, Y"])
+    ('Dept+A%3B+Univ+X', '')
     """
-    return ";".join(encoded(text) for text in dict.fromkeys(texts) if listed_affiliation(text) != text)
+    distinct = dict.fromkeys(texts)
+    listed = Counter(map(listed_affiliation, distinct))
+    changed = [text for text in distinct if (form := listed_affiliation(text)) != text and listed[form] == 1]
+    return ";".join(map(encoded, changed))
 
 
 def restore_affiliations(authors: Iterable[Author], written: str) -> None:
