@@ -88,8 +88,25 @@ def test_decision_is_not_applied_to_an_author_who_replaces_its_mention(result: P
 
 
 @pytest.mark.slow
-def test_corrected_given_name_keeps_its_decision(result: Path) -> None:
-    correct(result, "Doe, J", "Li, Xin")
+def test_corrected_letter_of_a_given_name_keeps_its_decision(result: Path) -> None:
+    correct(result, "Doe, J", "Li, Xi")
+    after = sound(result)
+    assert after[SHOWN] == after[PARTNER]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [("Doe, J", "Li, Xin"), ("Li, Xin", "Doe, J"), ("Li, Xin",)])
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_decision_is_not_applied_to_an_author_with_other_given_names(
+    result: Path, names: tuple[str, ...], mode: Any
+) -> None:
+    record = document(3) | {"authors": [{"name": name} for name in names]}
+    records = write_documents(result.parent / "new.jsonl", [record])
+    update(result, records, mode=mode, keep_epoch=mode == "assign")
+    after = sound(result)
+    assert after[f"D0003#{names.index('Li, Xin')}"] != after[PARTNER]
+    assert decisions(result).missing == {1: [f"{SHOWN} (gone: Li, Xu)" if SHOWN in after else SHOWN]}
+    correct(result, "Doe, J", "Li, Xu")
     after = sound(result)
     assert after[SHOWN] == after[PARTNER]
 
@@ -152,6 +169,8 @@ def test_mention_comes_back_under_a_compatible_name_only() -> None:
     gone = GoneMention("W1#0", "Doe, J").own_id
     assert returned_mentions({"W1": [row("W1#0", "Roe, R"), row("W1#1", "Doe, Jane")]}, [gone]) == {gone: "W1#1"}
     assert returned_mentions({"W1": [row("W1#0", "Doe, K")]}, [gone, "W1#0"]) == {}
+    julia = GoneMention("W1#0", "Doe, Julia").own_id
+    assert returned_mentions({"W1": [row("W1#0", "Doe, Jane"), row("W1#1", "Roe, R")]}, [julia]) == {}
     assert returned_mentions({"W2": [row("W2#0", "Doe, J")]}, [gone]) == {}
 
 
@@ -168,7 +187,9 @@ def test_mentions_of_merged_documents_are_found_by_name() -> None:
     assert moved_mentions(before, after) == {"E#0": "D#1", "E#1": "D#0", "E#2": "E#2 (gone: Zed, Q)"}
     others = [row("D#0", "Roe, R"), row("D#1", "Poe, M"), row("D#2", "Zet, Q")]
     assert moved_mentions(before, others) == {"E#0": "D#0", "E#1": "D#1", "E#2": "D#2"}, "a misspelling"
-    others[2]["name"] = "Kim, A"
+    before[2]["name"], others[2]["name"] = "Zed, Quentin", "Zed, Rita"
+    assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Quentin)", "another person"
+    before[2]["name"], others[2]["name"] = "Zed, Q", "Kim, A"
     assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Q)"
 
 
