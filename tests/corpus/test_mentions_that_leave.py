@@ -18,6 +18,7 @@ from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.update import Updated, update
 from homonym.corpus.changed_documents import find_renames
+from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.ids import current_id
 from homonym.corpus.intake import DocumentChanges, no_documents
 from homonym.corpus.renamed_mentions import GoneMention, MentionRenames, moved_mentions, returned_mentions
@@ -85,6 +86,27 @@ def test_decision_is_not_applied_to_an_author_who_replaces_its_mention(result: P
     with (result.parent / "mine.csv").open(newline="", encoding="utf-8-sig") as stream:
         (row,) = csv.DictReader(stream)
     assert (row["mention_a"], row["name_a"]) == (SHOWN, "Li, Xu")
+
+
+@pytest.mark.slow
+def test_exported_members_that_are_gone_do_not_mean_other_people(first: Path, result: Path) -> None:
+    def members(place: Path) -> tuple[str, ...]:
+        return next(row.members for row in read_decisions(place) if row.kind == "is-not")
+
+    decide(result, "is-not", "D0000#0", authors(result)[SHOWN], reason="known", user="ann")
+    update(result)
+    assert SHOWN in (known := members(result))
+    correct(result, "Doe, J", "Zed, Quentin")
+    assert SHOWN not in (gone := members(result))
+    table = result.parent / "mine.csv"
+    decisions(result, export=table)
+    (result / "decisions.sqlite").unlink()
+    decisions(result, table=table, user="ann")
+    assert members(result) == gone
+    correct(result, "Doe, J", "Li, Xu")
+    assert members(result) == known
+    decisions(first_again := Path(shutil.copytree(first, result.parent / "again")), table=table, user="ann")
+    assert members(first_again) == known, "a result that has them"
 
 
 @pytest.mark.slow
