@@ -21,7 +21,13 @@ from homonym.corpus.changed_documents import find_renames
 from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.ids import current_id
 from homonym.corpus.intake import DocumentChanges, no_documents
-from homonym.corpus.renamed_mentions import GoneMention, MentionRenames, moved_mentions, returned_mentions
+from homonym.corpus.renamed_mentions import (
+    GoneMention,
+    MentionRenames,
+    moved_gone_mentions,
+    moved_mentions,
+    returned_mentions,
+)
 from homonym.corpus.update_plan import nullable_rows
 from homonym.errors import OutputError
 from homonym.schema import AUTHORS
@@ -183,6 +189,29 @@ def test_new_run_does_not_replace_a_result_if_another_author_has_the_place_of_a_
     assert authors(result) == authors(first)
 
 
+@pytest.mark.slow
+def test_author_who_left_a_document_before_it_became_part_of_another_one_comes_back_there(tmp_path: Path) -> None:
+    title = "Notes on roman silver coins of emperor Hadrian"
+    one = document(3) | {"title": title, "ids": {"pmid": "7700001"}}
+    other = document(3) | {"id": "E0003", "title": title, "ids": {"doi": "10.1000/b"}, "year": 1950}
+    others = [document(number) for number in range(8) if number != 3]
+    result = disambiguate(
+        write_documents(tmp_path / "in.jsonl", [*others, one, other]), tmp_path / "result", SETTINGS
+    ).output
+    decide(result, "same", "E0003#1", PARTNER, reason="her page", user="ann")
+    new = tmp_path / "new.jsonl"
+    less = {"authors": [{"name": "Doe, J"}]}
+    update(result, write_documents(new, [one | less, other | less]), keep_epoch=True)
+    both = one | less | {"id": "F0003", "ids": one["ids"] | other["ids"]}
+    update(result, write_documents(new, [both]), mode="rebuild")
+    assert not [mention for mention in sound(result) if mention.startswith("E0003")]
+    again = {"authors": [{"name": "Doe, J"}, {"name": "Li, Xu"}]}
+    update(result, write_documents(new, [record | again for record in (one, other, both)]), keep_epoch=True)
+    after = sound(result)
+    assert after["D0003#1"] == after[PARTNER]
+    assert decisions(result).missing == {}
+
+
 def row(mention: str, name: str | None) -> dict[str, Any]:
     return {"mention_id": mention, "position": int(mention.rpartition("#")[2]), "name": name}
 
@@ -213,6 +242,15 @@ def test_mentions_of_merged_documents_are_found_by_name() -> None:
     assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Quentin)", "another person"
     before[2]["name"], others[2]["name"] = "Zed, Q", "Kim, A"
     assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Q)"
+
+
+def test_mentions_that_were_gone_follow_the_document_that_their_own_became_part_of() -> None:
+    gone = GoneMention("E#3", "Doe, Jane").own_id
+    rows = {"D": [row("D#0", "Roe, R"), row("D#1", "Doe, Jane")]}
+    other = GoneMention("F#0", "Roe, R").own_id
+    assert moved_gone_mentions([gone, other, "E#1"], {"E", "G"}, "D", rows) == {gone: "D#1"}
+    moved = GoneMention("D#3", "Doe, Jane").own_id
+    assert moved_gone_mentions([gone], {"E"}, "D", {"D": rows["D"][:1]}) == {gone: moved}
 
 
 def test_authors_of_one_name_are_found_in_their_order() -> None:
