@@ -205,3 +205,26 @@ def test_of_two_authors_who_can_be_one_of_a_list_it_is_the_one_with_the_same_nam
     assert [place and place.number for place in places] == [None, 0]
     neither = author_places(doc("1", "Roe, Rita", "Roe, Ron").authors, doc("2", "Roe, R").authors)
     assert neither == [None, None]
+
+
+def test_author_with_other_given_names_is_another_person() -> None:
+    def places(ours: list[str], theirs: list[str]) -> list[int | None]:
+        return [place and place.number for place in author_places(doc("1", *ours).authors, doc("2", *theirs).authors)]
+
+    assert places(["Doe, Jane"], ["Roe, Rita", "Doe, Julia"]) == [None]
+    assert places(["Doe, Jane", "Roe, Rita"], ["Doe, Julia", "Roe, Rita"]) == [None, 1]
+    assert places(["Doe, Jane", "Doe, Julia"], ["Roe, Rita", "Doe, Julia K", "Poe, E"]) == [None, 1]
+    assert places(["Doe, Jane", "Poe, E", "Li, X"], ["Doe, Julia", "Poe, E", "Li, X"]) == [0, 1, 2], "by position"
+    assert places(["Doe, Jaen"], ["Roe, Rita", "Doe, Jane"]) == [1], "a letter is wrong"
+
+
+def test_identifiers_of_an_author_with_other_given_names_are_not_taken() -> None:
+    jane = Author(0, "Doe, Jane", ["MIT"], ids={"orcid": ORCIDS[0]})
+    one = doc("1", "Doe, Julia", "Roe, Rita", "Poe, Edgar")
+    aligned = merge([Copy(one, "wos"), Copy(doc("2", jane, "Roe, Rita", "Poe, Edgar"), "scopus")])
+    assert aligned.document.authors[0] == Author(0, "Doe, Julia", ["MIT"]), "found by position"
+    one = doc("1", "Doe, Jane", "Roe, Rita", "Poe, Edgar")
+    other = doc("2", "Roe, Rita", Author(1, "Doe, Julia", ids={"orcid": ORCIDS[0]}))
+    found = merge([Copy(one, "wos"), Copy(other, "scopus")])
+    assert [author.ids for author in found.document.authors] == [{}, {}, {}]
+    assert found.notes[1] == [("author", "Doe, Julia is not among the authors of the other copies")]

@@ -18,9 +18,16 @@ from homonym.commands.decisions import decisions
 from homonym.commands.disambiguate import disambiguate
 from homonym.commands.update import Updated, update
 from homonym.corpus.changed_documents import find_renames
+from homonym.corpus.decision_store import read_decisions
 from homonym.corpus.ids import current_id
 from homonym.corpus.intake import DocumentChanges, no_documents
-from homonym.corpus.renamed_mentions import GoneMention, MentionRenames, moved_mentions, returned_mentions
+from homonym.corpus.renamed_mentions import (
+    GoneMention,
+    MentionRenames,
+    moved_gone_mentions,
+    moved_mentions,
+    returned_mentions,
+)
 from homonym.corpus.update_plan import nullable_rows
 from homonym.errors import OutputError
 from homonym.schema import AUTHORS
@@ -88,8 +95,46 @@ def test_decision_is_not_applied_to_an_author_who_replaces_its_mention(result: P
 
 
 @pytest.mark.slow
-def test_corrected_given_name_keeps_its_decision(result: Path) -> None:
-    correct(result, "Doe, J", "Li, Xin")
+def test_exported_members_that_are_gone_do_not_mean_other_people(first: Path, result: Path) -> None:
+    def members(place: Path) -> tuple[str, ...]:
+        return next(row.members for row in read_decisions(place) if row.kind == "is-not")
+
+    decide(result, "is-not", "D0000#0", authors(result)[SHOWN], reason="known", user="ann")
+    update(result)
+    assert SHOWN in (known := members(result))
+    correct(result, "Doe, J", "Zed, Quentin")
+    assert SHOWN not in (gone := members(result))
+    table = result.parent / "mine.csv"
+    decisions(result, export=table)
+    (result / "decisions.sqlite").unlink()
+    decisions(result, table=table, user="ann")
+    assert members(result) == gone
+    correct(result, "Doe, J", "Li, Xu")
+    assert members(result) == known
+    decisions(first_again := Path(shutil.copytree(first, result.parent / "again")), table=table, user="ann")
+    assert members(first_again) == known, "a result that has them"
+
+
+@pytest.mark.slow
+def test_corrected_letter_of_a_given_name_keeps_its_decision(result: Path) -> None:
+    correct(result, "Doe, J", "Li, Xi")
+    after = sound(result)
+    assert after[SHOWN] == after[PARTNER]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [("Doe, J", "Li, Xin"), ("Li, Xin", "Doe, J"), ("Li, Xin",)])
+@pytest.mark.parametrize("mode", ["assign", "rebuild"])
+def test_decision_is_not_applied_to_an_author_with_other_given_names(
+    result: Path, names: tuple[str, ...], mode: Any
+) -> None:
+    record = document(3) | {"authors": [{"name": name} for name in names]}
+    records = write_documents(result.parent / "new.jsonl", [record])
+    update(result, records, mode=mode, keep_epoch=mode == "assign")
+    after = sound(result)
+    assert after[f"D0003#{names.index('Li, Xin')}"] != after[PARTNER]
+    assert decisions(result).missing == {1: [f"{SHOWN} (gone: Li, Xu)" if SHOWN in after else SHOWN]}
+    correct(result, "Doe, J", "Li, Xu")
     after = sound(result)
     assert after[SHOWN] == after[PARTNER]
 
@@ -144,6 +189,29 @@ def test_new_run_does_not_replace_a_result_if_another_author_has_the_place_of_a_
     assert authors(result) == authors(first)
 
 
+@pytest.mark.slow
+def test_author_who_left_a_document_before_it_became_part_of_another_one_comes_back_there(tmp_path: Path) -> None:
+    title = "Notes on roman silver coins of emperor Hadrian"
+    one = document(3) | {"title": title, "ids": {"pmid": "7700001"}}
+    other = document(3) | {"id": "E0003", "title": title, "ids": {"doi": "10.1000/b"}, "year": 1950}
+    others = [document(number) for number in range(8) if number != 3]
+    result = disambiguate(
+        write_documents(tmp_path / "in.jsonl", [*others, one, other]), tmp_path / "result", SETTINGS
+    ).output
+    decide(result, "same", "E0003#1", PARTNER, reason="her page", user="ann")
+    new = tmp_path / "new.jsonl"
+    less = {"authors": [{"name": "Doe, J"}]}
+    update(result, write_documents(new, [one | less, other | less]), keep_epoch=True)
+    both = one | less | {"id": "F0003", "ids": one["ids"] | other["ids"]}
+    update(result, write_documents(new, [both]), mode="rebuild")
+    assert not [mention for mention in sound(result) if mention.startswith("E0003")]
+    again = {"authors": [{"name": "Doe, J"}, {"name": "Li, Xu"}]}
+    update(result, write_documents(new, [record | again for record in (one, other, both)]), keep_epoch=True)
+    after = sound(result)
+    assert after["D0003#1"] == after[PARTNER]
+    assert decisions(result).missing == {}
+
+
 def row(mention: str, name: str | None) -> dict[str, Any]:
     return {"mention_id": mention, "position": int(mention.rpartition("#")[2]), "name": name}
 
@@ -152,6 +220,8 @@ def test_mention_comes_back_under_a_compatible_name_only() -> None:
     gone = GoneMention("W1#0", "Doe, J").own_id
     assert returned_mentions({"W1": [row("W1#0", "Roe, R"), row("W1#1", "Doe, Jane")]}, [gone]) == {gone: "W1#1"}
     assert returned_mentions({"W1": [row("W1#0", "Doe, K")]}, [gone, "W1#0"]) == {}
+    julia = GoneMention("W1#0", "Doe, Julia").own_id
+    assert returned_mentions({"W1": [row("W1#0", "Doe, Jane"), row("W1#1", "Roe, R")]}, [julia]) == {}
     assert returned_mentions({"W2": [row("W2#0", "Doe, J")]}, [gone]) == {}
 
 
@@ -168,8 +238,19 @@ def test_mentions_of_merged_documents_are_found_by_name() -> None:
     assert moved_mentions(before, after) == {"E#0": "D#1", "E#1": "D#0", "E#2": "E#2 (gone: Zed, Q)"}
     others = [row("D#0", "Roe, R"), row("D#1", "Poe, M"), row("D#2", "Zet, Q")]
     assert moved_mentions(before, others) == {"E#0": "D#0", "E#1": "D#1", "E#2": "D#2"}, "a misspelling"
-    others[2]["name"] = "Kim, A"
+    before[2]["name"], others[2]["name"] = "Zed, Quentin", "Zed, Rita"
+    assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Quentin)", "another person"
+    before[2]["name"], others[2]["name"] = "Zed, Q", "Kim, A"
     assert moved_mentions(before, others)["E#2"] == "E#2 (gone: Zed, Q)"
+
+
+def test_mentions_that_were_gone_follow_the_document_that_their_own_became_part_of() -> None:
+    gone = GoneMention("E#3", "Doe, Jane").own_id
+    rows = {"D": [row("D#0", "Roe, R"), row("D#1", "Doe, Jane")]}
+    other = GoneMention("F#0", "Roe, R").own_id
+    assert moved_gone_mentions([gone, other, "E#1"], {"E", "G"}, "D", rows) == {gone: "D#1"}
+    moved = GoneMention("D#3", "Doe, Jane").own_id
+    assert moved_gone_mentions([gone], {"E"}, "D", {"D": rows["D"][:1]}) == {gone: moved}
 
 
 def test_authors_of_one_name_are_found_in_their_order() -> None:

@@ -14,12 +14,12 @@ The result does not depend on the order of the copies:
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from homonym.collection.same_names import can_be_one_name
+from homonym.collection.same_names import can_be_one_name, have_other_given_names
 from homonym.names.parse import name_key, parse_name
 from homonym.records.fields.identifiers import TITLES
 from homonym.records.fields.people import AuthorIndex, authors_by_form, folded, plain_letters, surname_and_initial
@@ -171,13 +171,16 @@ def author_places(authors: Sequence[Author], best: Sequence[Author]) -> list[Pla
     """The place of each author in the best list; None if there is none, or if another author has it.
 
     In lists of the same length, an author with a similar name at the same position comes first. The others are found by
-    name. If most are found, a name that is in one list only is a misspelling of the one at its position.
+    name, unless given names of the same initial are those of two people. If most are found, a name that is in one list
+    only is a misspelling of the one at its position.
 
     >>> def people(*names: str) -> list[Author]:
     ...     return [Author(position, name) for position, name in enumerate(names)]
     >>> best = people("Doe, Jane", "Li, Xu", "Roe, Rita", "Müller, K")
     >>> [place and place.number for place in author_places(people("Roe, R", "Li, X", "Doe, J", "Muler, K"), best)]
     [2, 1, 0, 3]
+    >>> author_places(people("Doe, John"), best)
+    [None]
     """
     aligned = len(authors) == len(best)
     places: list[Place | None] = [None] * len(authors)
@@ -201,6 +204,9 @@ def _find_by_name(places: list[Place | None], authors: Sequence[Author], best: S
     free = [number for number in range(len(best)) if number not in taken]
     index = AuthorIndex([(best[number].name,) for number in free])
     found = {number: index.find(authors[number].name) for number, place in enumerate(places) if place is None}
+    for number, other in found.items():
+        if other is not None and _are_two_people(authors[number].name, best[free[other]].name):
+            found[number] = None
     if None in found.values():
         _find_by_parsed_name(found, authors, [best[number] for number in free])
     candidates: dict[int, list[int]] = defaultdict(list)
@@ -213,6 +219,11 @@ def _find_by_name(places: list[Place | None], authors: Sequence[Author], best: S
             numbers = [number for number in numbers if folded(authors[number].name) == name]
         if len(numbers) == 1:
             places[numbers[0]] = Place(free[place], by_name=True)
+
+
+def _are_two_people(one: str, other: str) -> bool:
+    """Whether two names with the same surname and initial have other given names."""
+    return folded(one) != folded(other) and have_other_given_names(one, other)
 
 
 def _find_by_parsed_name(found: dict[int, int | None], authors: Sequence[Author], free: Sequence[Author]) -> None:
@@ -234,11 +245,12 @@ def _find_by_parsed_name(found: dict[int, int | None], authors: Sequence[Author]
 def _find_by_position(places: list[Place | None], authors: Sequence[Author], best: Sequence[Author]) -> None:
     """Add the places of authors whose names are only in one of two lists of the same length."""
     taken = {place.number for place in places if place}
-    here, there = ({surname_and_initial(author.name) for author in some} for some in (authors, best))
+    here, there = (Counter(surname_and_initial(author.name) for author in some) for some in (authors, best))
     for number, place in enumerate(places):
         if place is None and number not in taken:
             ours, theirs = surname_and_initial(authors[number].name), surname_and_initial(best[number].name)
-            if ours not in there and theirs not in here:
+            is_only_pair = ours == theirs and here[ours] == there[ours] == 1
+            if is_only_pair or (ours not in there and theirs not in here):
                 places[number] = Place(number, by_name=False)
 
 

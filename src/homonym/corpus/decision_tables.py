@@ -54,7 +54,7 @@ def export_decisions(path: Path, result: Path, state: DecisionState) -> None:
     """Write the decisions in force about a result as CSV, safe for spreadsheets.
 
     Of the mentions of an author that a mention is not, those are left out that newer decisions say otherwise about.
-    A mention that is gone has its former id and name.
+    A mention that is gone has its former id and name; among members, where there is no column of names, its own id.
     """
     rows = list(state.active)
     mentions = {one for row in rows for one in (row.mention_a, row.mention_b) if one}
@@ -64,7 +64,7 @@ def export_decisions(path: Path, result: Path, state: DecisionState) -> None:
 
 
 def _cells(row: Decision, state: DecisionState, names: Mapping[str, str]) -> tuple[str, ...]:
-    apart = [_former_id(one) for one in row.members if state.are_apart(row.mention_a, one)]
+    apart = [one for one in row.members if state.are_apart(row.mention_a, one)]
     members = orjson.dumps(apart).decode() if apart else ""
     relation = RELATIONS.get(row.kind, row.kind)
     return (
@@ -92,7 +92,19 @@ def import_decisions(path: Path, result: Path, *, user: str, reason: str, restor
             found = list(_restored(result, found))
         _require_known(table, result, found)
         _require_names(table, result, found)
-    return [row.new for row in found]
+    return _with_present_members(result, [row.new for row in found])
+
+
+def _with_present_members(result: Path, found: Sequence[NewDecision]) -> list[NewDecision]:
+    """The decisions, where members that were gone from the exported result have their ids if this result has them."""
+    gone = {one: gone for new in found for one in new.members if (gone := GoneMention.parse(one))}
+    names = names_of_mentions(result, {one.mention_id for one in gone.values()})
+    present = {
+        own: one.mention_id
+        for own, one in gone.items()
+        if one.mention_id in names and not have_other_names(names[one.mention_id], one.name)
+    }
+    return [new._replace(members=tuple(present.get(one, one) for one in new.members)) for new in found]
 
 
 def _read_rows(table: TableReader, columns: list[str], user: str, reason: str) -> Iterator[_TableRow]:

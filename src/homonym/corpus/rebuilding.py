@@ -22,7 +22,7 @@ from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
 from homonym.corpus.recomputing import recompute_bags
-from homonym.corpus.renamed_mentions import moved_mentions
+from homonym.corpus.renamed_mentions import moved_gone_mentions, moved_mentions
 from homonym.corpus.shown_decisions import show_decisions
 from homonym.corpus.update_plan import (
     TouchedBlocks,
@@ -202,6 +202,7 @@ def renames_by_merging(plan: UpdatePlan, fresh: Path) -> dict[str, str]:
     for document, names in copies.items():
         for one in names:
             renamed |= moved_mentions(before.get(one, []), after.get(document, []))
+        renamed |= moved_gone_mentions(plan.decided.find_named(), {*names} - {document}, document, after)
     return renamed
 
 

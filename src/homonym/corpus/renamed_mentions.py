@@ -142,6 +142,20 @@ def moved_mentions(before: Sequence[Row], after: Sequence[Row]) -> dict[str, str
     return {one: new for one, new in (found | gone).items() if one != new}
 
 
+def moved_gone_mentions(
+    known: Iterable[str], parts: Set[str], document: str, rows: Mapping[str, Sequence[Row]]
+) -> dict[str, str]:
+    """The new ids of mentions that were gone from documents that became part of another one, which may have them."""
+    moved = {}
+    for one in known:
+        found = GoneMention.parse(one)
+        part, _, position = found.mention_id.rpartition("#") if found else ("", "", "")
+        if found and part in parts:
+            moved[one] = GoneMention(f"{document}#{position}", found.name).own_id
+    back = returned_mentions({document: rows.get(document, [])}, {*moved.values()})
+    return {one: back.get(new, new) for one, new in moved.items()}
+
+
 def _read(result: Path) -> pa.Table:
     return read_or_empty(result / RENAMED, RENAMED_ROWS)
 
