@@ -222,6 +222,36 @@ def test_update_goes_on_with_an_imported_table_if_the_file_of_decisions_is_lost(
     assert author_of(result, "d1#0") != author_of(result, "d2#0")
 
 
+def test_lost_decisions_follow_authors_who_have_another_place_now(result: Path, tmp_path: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")
+    table = tmp_path / "mine.csv"
+    decisions(result, export=table)
+    changed = dict(RECORDS[0]) | {"authors": [{"name": "Zulu, Zoe"}, *RECORDS[0]["authors"]]}
+    update(result, write(tmp_path / "changed.jsonl", [changed]))
+    (result / DECISIONS).unlink()
+    imported = decisions(result, table=table)
+    assert [(row.mention_a, row.mention_b) for row in imported.rows] == [("d1#1", "d2#0")]
+    update(result)
+    assert author_of(result, "d1#1") != author_of(result, "d2#0")
+    other = tmp_path / "other.csv"
+    other.write_text(table.read_text("utf-8-sig").replace("d1#0", "unknown#0"))
+    with pytest.raises(InputError, match="has no mention 'unknown#0'"):
+        decisions(result, table=other)
+
+
+def test_lost_decisions_are_reported_and_do_not_replace_an_exported_table(result: Path, tmp_path: Path) -> None:
+    decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")
+    update(result)
+    table = tmp_path / "mine.csv"
+    decisions(result, export=table)
+    before = table.read_bytes()
+    (result / DECISIONS).unlink()
+    with pytest.raises(InputError, match=r"row 1 was applied, .* Nothing was exported"):
+        decisions(result, export=table)
+    assert table.read_bytes() == before
+    assert any("row 1 was applied" in text for text in decisions(result).warnings)
+
+
 def test_lost_decisions_about_removed_documents_and_authors_are_imported_again(result: Path, tmp_path: Path) -> None:
     decide(result, "different", "d1#0", "d2#0", reason="x", user="ann")
     decide(result, "wrong-record", "d3", reason="x", user="ann")

@@ -80,3 +80,10 @@ def test_any_text_is_read_and_no_institution_is_a_whole_affiliation(text: str) -
         assert found.startswith(PREFIX)
         assert len(found) > len(PREFIX)
         assert found != plain_words(found)
+
+
+def test_word_of_a_million_letters_is_read() -> None:
+    """As where an image stands in a field: a beginning of any length was looked for, which took hours."""
+    word = "x" * 1_000_000
+    assert institutions(f"Univ {word}") == (f"{PREFIX}univ {word}",)
+    assert institutions("Univ Universitätsklinikum" + word) != ()

@@ -207,7 +207,7 @@ def _removed_ids(values: tuple[str, ...]) -> list[str]:
     for value in values:
         if value.startswith("@"):
             with open_input(Path(value[1:])) as stream:
-                lines = stream.read().decode(errors="replace").splitlines()
+                lines = stream.read().decode("utf-8-sig", errors="replace").splitlines()
             found += [line.strip() for line in lines if line.strip()]
         else:
             found.append(value)

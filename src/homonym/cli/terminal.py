@@ -192,6 +192,8 @@ def show_decisions(found: DecisionList, *, as_json: bool = False) -> None:
 
     show_warnings(found.warnings)
     if found.exported and not as_json:
+        if found.imported is not None:
+            click.echo(f"{counted(found.imported, 'decision')} imported")
         click.echo(f"{counted(len(found.state.active), 'decision')} in force → {printable(str(found.exported))}")
     else:
         click.echo(orjson.dumps(found.to_json(), option=orjson.OPT_INDENT_2).decode() if as_json else str(found))

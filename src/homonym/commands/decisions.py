@@ -102,12 +102,19 @@ def decisions(
     decisions that were exported, or pairs as for `disambiguate(pairs=…)`. `export` is the file to write the decisions
     in force to (.csv). `user` and `reason` are those of the undo, and of imported rows that have none.
     """
-    from homonym.corpus.applied_decisions import has_lost_rows, lost_rows, lost_rows_sentence, pending_rows
+    from homonym.corpus.applied_decisions import (
+        has_lost_rows,
+        lost_decisions,
+        lost_rows,
+        lost_rows_sentence,
+        pending_rows,
+    )
     from homonym.corpus.decision_conflicts import overruled_sentence
     from homonym.corpus.decision_state import decision_state
     from homonym.corpus.decision_store import add_decisions, add_undo, read_decisions
     from homonym.corpus.decision_tables import export_decisions, import_decisions, not_decided_yet
     from homonym.corpus.decision_targets import missing_targets
+    from homonym.corpus.epoch import read_note
 
     folder = require_result(result, MENTIONS)
     require_utf8(os.path.realpath(folder))
@@ -125,9 +132,14 @@ def decisions(
         add_undo(folder, undo, user=user_name(user), reason=reason or "")
     rows = read_decisions(folder)
     state = decision_state(rows)
+    problem = lost_decisions(folder, read_note(folder), rows[-1].number if rows else 0)
+    if output and problem:  # the file to write may be the only copy of what is lost
+        raise InputError(f"{problem} Nothing was exported.")
     if output:
         export_decisions(output, folder, state)
     warnings = [overruled_sentence(one) for one in state.overruled.values()]
+    if problem:
+        warnings.append(problem)
     if imported and lost:
         warnings.append(lost_rows_sentence(lost))
     pending, missing = pending_rows(folder, rows, state), missing_targets(folder, state.active)

@@ -70,9 +70,10 @@ def lost_rows(result: Path) -> int:
 
 
 def has_lost_rows(result: Path) -> bool:
-    """Whether rows of the file of decisions are missing: the whole file was lost, or new rows came after lost ones."""
-    rows = read_decisions(result)
-    return bool(lost_rows(result)) or (bool(rows) and rows[-1].number > len(rows))
+    """Whether rows of the file of decisions are missing, until an update has applied the rows that came after them."""
+    rows, note = read_decisions(result), read_note(result)
+    came_after = bool(rows) and rows[-1].number > max(len(rows), note.decisions or 0)
+    return bool(lost_rows(result)) or came_after
 
 
 def lost_rows_sentence(lost: int) -> str:

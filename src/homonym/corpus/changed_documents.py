@@ -14,15 +14,20 @@ from homonym.collection.same_names import can_be_misspelt
 from homonym.constraints.evidence import UserPairs, write_user_pairs
 from homonym.corpus.decided import Decided
 from homonym.corpus.intake import DocumentChanges
-from homonym.corpus.renamed_mentions import append_renames, gone_mentions, places_of, returned_mentions
+from homonym.corpus.renamed_mentions import (
+    append_renames,
+    gone_mentions,
+    places_of,
+    position_of,
+    returned_mentions,
+    rows_by_document,
+)
 from homonym.corpus.update_plan import (
     NULLABLE_ROWS,
     UpdatePlan,
     new_rows,
     no_rows,
     nullable_rows,
-    position_of,
-    rows_by_document,
     undecided_rows,
 )
 from homonym.io.result_directory import MENTIONS, PAIRS

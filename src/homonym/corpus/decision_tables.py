@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import orjson
+import pyarrow as pa
 
 from homonym.collection.same_names import have_other_names
 from homonym.constraints.evidence import COLUMNS as PAIR_COLUMNS
 from homonym.constraints.evidence import MEMBERS, mention_list
-from homonym.corpus.decision_state import RELATIONS, DecisionState
+from homonym.corpus.decision_state import RELATIONS, DecisionState, document_of
 from homonym.corpus.decision_store import IS, IS_NOT, KINDS, NAME, WRONG_RECORD, Decision, NewDecision
 from homonym.corpus.decision_targets import (
     display_name,
@@ -25,11 +26,12 @@ from homonym.corpus.decision_targets import (
     unknown_documents,
     unknown_mentions,
 )
-from homonym.corpus.renamed_mentions import GoneMention
+from homonym.corpus.renamed_mentions import GoneMention, returned_mentions, rows_by_document
 from homonym.errors import InputError, counted
 from homonym.io.outputs import write_atomic
+from homonym.io.result_directory import MENTIONS
 from homonym.io.table_text import csv_text
-from homonym.io.tables import TableReader, open_table
+from homonym.io.tables import TableReader, look_up, open_table
 
 NAME_COLUMNS = ("name_a", "name_b")
 MORE_COLUMNS = ("kind", "a", "b", "user", "time", "reason", MEMBERS, *NAME_COLUMNS)
@@ -41,7 +43,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 class _TableRow(NamedTuple):
     """A row of a table: its number, its decision, and the names of mentions as the table has them.
 
-    With `is_restored`, it is about a document that the result lacks, or an author who is not on it any more.
+    With `is_restored`, it may be about a document that the result lacks, or an author who is not on it any more.
     """
 
     number: int
@@ -162,28 +164,49 @@ def _decision(cells: dict[str, str], user: str, reason: str) -> NewDecision | No
 
 
 def _restored(result: Path, found: Sequence[_TableRow]) -> Iterator[_TableRow]:
-    """The same rows, where exported ones may be about removed documents and about mentions that are gone.
+    """The same rows, where exported ones follow their mentions to other places, or may be about those that are gone.
 
-    A mention is gone if the result has no author of its name there. Only exported rows have a time.
+    A mention is gone if its document is, or has no author of its name. Where it has one who may be another person, the
+    row stays as it is, and is refused. Only exported rows have a time.
     """
     present = names_of_mentions(result, {one for row in found for one in row.names})
+    missing = {
+        GoneMention(one, name)
+        for row in found
+        if row.new.time is not None and row.new.kind != WRONG_RECORD
+        for one, name in row.names.items()
+        if have_other_names(present.get(one), name)
+    }
+    now = _present_ids(result, missing)
     for row in found:
-        if row.new.time is None:
-            yield row
-        elif row.new.kind == WRONG_RECORD:
+        if row.new.time is not None and row.new.kind == WRONG_RECORD:
             yield row._replace(is_restored=True)
         else:
-            gone = {one: name for one, name in row.names.items() if have_other_names(present.get(one), name)}
-            yield _about_gone(row, gone) if gone else row
+            ids = {one: now[gone] for one, name in row.names.items() if (gone := GoneMention(one, name)) in now}
+            yield _with_ids(row, ids) if ids else row
 
 
-def _about_gone(row: _TableRow, gone: Mapping[str, str]) -> _TableRow:
-    """The row about mentions that are gone, whose names are given."""
-    a, b = (
-        GoneMention(one, gone[one]).own_id if one in gone else one for one in (row.new.mention_a, row.new.mention_b)
+def _present_ids(result: Path, missing: Set[GoneMention]) -> dict[GoneMention, str]:
+    """The id of each mention at its new place, or its own id if it is gone; none if it may be another one there."""
+    documents = pa.array(sorted({document_of(one.mention_id) for one in missing}), pa.string())
+    rows = rows_by_document(look_up(result / MENTIONS, "document_id", documents))
+    moved = returned_mentions(rows, {one.own_id for one in missing})
+    found = {}
+    for one in missing:
+        others = rows.get(document_of(one.mention_id), ())
+        if one.own_id in moved or all(have_other_names(row["name"], one.name) for row in others):
+            found[one] = moved.get(one.own_id, one.own_id)
+    return found
+
+
+def _with_ids(row: _TableRow, ids: Mapping[str, str]) -> _TableRow:
+    """The row with other ids of some mentions; names are kept for those that the result has."""
+    new = row.new._replace(
+        mention_a=ids.get(row.new.mention_a, row.new.mention_a), mention_b=ids.get(row.new.mention_b, row.new.mention_b)
     )
-    names = {one: name for one, name in row.names.items() if one not in gone}
-    return row._replace(new=row.new._replace(mention_a=a, mention_b=b), names=names, is_restored=True)
+    names = {ids.get(one, one): name for one, name in row.names.items()}
+    names = {one: name for one, name in names.items() if GoneMention.parse(one) is None}
+    return row._replace(new=new, names=names, is_restored=True)
 
 
 def _require_known(table: TableReader, result: Path, found: Sequence[_TableRow]) -> None:

@@ -22,7 +22,7 @@ from homonym.corpus.epoch import read_epoch
 from homonym.corpus.id_matching import match_authors, weights_of
 from homonym.corpus.ids import mint
 from homonym.corpus.recomputing import recompute_bags
-from homonym.corpus.renamed_mentions import moved_gone_mentions, moved_mentions
+from homonym.corpus.renamed_mentions import moved_gone_mentions, moved_mentions, rows_by_document
 from homonym.corpus.shown_decisions import show_decisions
 from homonym.corpus.update_plan import (
     TouchedBlocks,
@@ -31,7 +31,6 @@ from homonym.corpus.update_plan import (
     new_rows,
     nullable_rows,
     renamed_keys,
-    rows_by_document,
     without_decisions,
 )
 from homonym.corpus.updating import ages_of

@@ -59,6 +59,21 @@ class GoneMention(NamedTuple):
         return cls(found["mention"], found["name"]) if found else None
 
 
+def rows_by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
+    """Rows of the table of mentions by document, in the order of the authors."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows.to_pylist():
+        found[row["document_id"]].append(row)
+    for mentions in found.values():
+        mentions.sort(key=position_of)
+    return found
+
+
+def position_of(row: Mapping[str, Any]) -> int:
+    """The position of a mention on its document."""
+    return int(row["position"])
+
+
 def people_of(rows: Iterable[Row]) -> list[Author]:
     """The authors of rows of the table of mentions."""
     return [Author(row["position"], row["name"]) for row in rows]
@@ -101,7 +116,7 @@ def gone_mentions(rows: Iterable[Row], names: Mapping[str, str] = {}, taken: Set
 def returned_mentions(rows: Mapping[str, Sequence[Row]], known: Iterable[str]) -> dict[str, str]:
     """The mentions that were gone, and are among new rows again. They are found by their names.
 
-    Of several authors of one name, it is the one at the former position. `rows` are those of each document in the order
+    Authors of one name are found if as many were gone, in their order. `rows` are those of each document in the order
     of its authors, and `known` may be own ids of mentions that are gone.
     """
     gone: dict[str, list[GoneMention]] = defaultdict(list)
@@ -110,23 +125,12 @@ def returned_mentions(rows: Mapping[str, Sequence[Row]], known: Iterable[str]) -
             gone[found.mention_id.rpartition("#")[0]].append(found)
     renamed: dict[str, str] = {}
     for document in gone.keys() & rows.keys():
-        former = gone[document]
-        places = author_places(people_of(rows[document]), [Author(at, one.name) for at, one in enumerate(former)])
+        former = sorted(gone[document], key=lambda one: int(one.mention_id.rpartition("#")[2]))
+        places = places_of(rows[document], [{"position": at, "name": one.name} for at, one in enumerate(former)])
         for row, place in zip(rows[document], places, strict=True):
             if place and place.by_name:
                 renamed[former[place.number].own_id] = row["mention_id"]
-        renamed |= _at_former_positions(former, rows[document], {*renamed})
     return renamed
-
-
-def _at_former_positions(former: Sequence[GoneMention], rows: Sequence[Row], found: Set[str]) -> dict[str, str]:
-    """The mentions that were gone whose position has an author of the same name again, without those in `found`."""
-    names = {row["mention_id"]: folded(row["name"] or "") for row in rows}
-    return {
-        one.own_id: one.mention_id
-        for one in former
-        if one.own_id not in found and names.get(one.mention_id) == folded(one.name)
-    }
 
 
 def moved_mentions(before: Sequence[Row], after: Sequence[Row]) -> dict[str, str]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -167,21 +166,6 @@ def new_rows(plan: UpdatePlan) -> pa.Table:
 def no_rows() -> pa.Table:
     """No rows of the table of mentions."""
     return nullable_rows(MENTION_ROWS.empty_table())
-
-
-def rows_by_document(rows: pa.Table) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the table of mentions by document, in the order of the authors."""
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows.to_pylist():
-        found[row["document_id"]].append(row)
-    for mentions in found.values():
-        mentions.sort(key=position_of)
-    return found
-
-
-def position_of(row: Mapping[str, Any]) -> int:
-    """The position of a mention on its document."""
-    return int(row["position"])
 
 
 def batches_of_blocks(plan: UpdatePlan, rows: pa.Table) -> Iterator[tuple[pa.Table, DocumentBags]]:

@@ -27,8 +27,9 @@ _PARTS = re.compile(r"[,:()\[\]]| [-–—] ")
 _CODE = re.compile(r"\d{3}|[a-z]\d|\d[a-z]")
 _DIGIT = re.compile(r"\d")
 _POSSESSIVE = re.compile(r"['’`]s\b")
-# The shortest beginning in the list of words.
-_SHORTEST_BEGINNING = 4
+# The lengths of the beginnings in the list of words. Looking for longer ones in a word of a million letters, as where
+# an image stands in a field, would take hours.
+_SHORTEST_BEGINNING, _LONGEST_BEGINNING = 4, 30
 
 
 class _Word(NamedTuple):
@@ -66,7 +67,7 @@ def _listed_word(word: str) -> _Word:
     whole, beginnings, rank = _word_list()
     if found := whole.get(word):
         return found
-    for length in range(len(word), _SHORTEST_BEGINNING - 1, -1):
+    for length in range(min(len(word), _LONGEST_BEGINNING), _SHORTEST_BEGINNING - 1, -1):
         if found := beginnings.get(word[:length]):
             return found
     return _Word(rank["word"], word)
