@@ -108,9 +108,9 @@ def _unescaped(text: str) -> str:
 # Macros that only separate words.
 _SPACES = frozenset("hfill linebreak newline par quad qquad sep space".split())
 
-# Escaped braces and dollars, until those of the markup are removed.
-_OPEN, _CLOSE, _DOLLAR = "\ue000", "\ue001", "\ue002"
-_CHARACTERS = {"{": _OPEN, "}": _CLOSE, "$": _DOLLAR, "#": "#"} | dict.fromkeys(" \t\n\\,;:~", " ")
+# Escaped braces, dollars and tildes, until those of the markup are removed.
+_OPEN, _CLOSE, _DOLLAR, _TILDE = "\ue000", "\ue001", "\ue002", "\ue003"
+_CHARACTERS = {"{": _OPEN, "}": _CLOSE, "$": _DOLLAR, "~": _TILDE, "#": "#"} | dict.fromkeys(" \t\n\\,;:", " ")
 
 _LETTER = r"(\\[ij](?![A-Za-z])[ \t]*+|[^\W\d_])"
 _ACCENT = re.compile(rf"""\\(?:(["'`^~=.])\s*+|([cvuHdbrkGU])(?:\s++|(?=[{{\\])))(\{{?)\s*+{_LETTER}(?:\s*+(\}}))?""")
@@ -141,6 +141,8 @@ def latex_to_text(value: str) -> str:
     'Über GaN & H2O: Core–Shell Žižek, Ørsted, Sí'
     >>> latex_to_text("``Quoted{''} pages 5--10 of R&amp;D, <i>in vivo</i>")
     '“Quoted” pages 5–10 of R&D, in vivo'
+    >>> latex_to_text(r"Univ~X, \textasciitilde{}70\%, {\~{}}user, $\sim$5, ma\~nana")
+    'Univ X, ~70%, ~user, ~5, mañana'
     """
     text = without_braces(without_macros(value)) if _is_latex(value) else value
     if "\n" in text:  # wrapped as in the Web of Science; this is faster than collapsing all white space
@@ -190,7 +192,9 @@ def without_macros(value: str) -> str:
 def without_braces(text: str) -> str:
     """The result of `without_macros` without its braces."""
     text = text.replace("{", "").replace("}", "")
-    return text if text.isascii() else text.replace(_OPEN, "{").replace(_CLOSE, "}").replace(_DOLLAR, "$")
+    if text.isascii():
+        return text
+    return text.replace(_OPEN, "{").replace(_CLOSE, "}").replace(_DOLLAR, "$").replace(_TILDE, "~")
 
 
 def latex_lines(value: str) -> list[str]:
@@ -228,7 +232,7 @@ def _symbol(name: str) -> str:
     if name in _SPACES:
         return " "
     if own := _macro_table("symbol").get(name):
-        return own
+        return own.replace("~", _TILDE)  # a tilde of the markup is a space
     meaning = getattr(_library().get_macro_spec(name), "simplify_repl", None)
     return meaning if isinstance(meaning, str) and len(meaning) <= 3 and "%" not in meaning else ""
 
